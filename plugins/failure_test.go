@@ -189,6 +189,7 @@ func TestDoesNotStart(t *testing.T) {
 		"junk":     `its first line of output is "hello, world"`,
 		"silence":  "no handshake within",
 		"tomorrow": "protocol version 99, want 1; rebuild the plugin",
+		"crowd":    "it serves 1001 strategies, want 1 to 1000",
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
@@ -292,6 +293,8 @@ func misbehave(args []string) {
 	case "tomorrow":
 		fmt.Println("1|99|unix|/nowhere|grpc|")
 		_, _ = io.Copy(io.Discard, os.NewFile(3, "parent"))
+	case "crowd":
+		plugins.Serve(slices.Repeat([]strategies.Factory{&rogue{}}, 1001)...)
 	case "family": // it has a child in its group and one of its own session
 		for _, apart := range []string{"env", "setsid"} {
 			child := exec.Command(apart, "/bin/sh", "-c", "sleep 3600; :", args[len(args)-1])

@@ -2,7 +2,6 @@ package plugins
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -33,6 +32,7 @@ func start(ctx context.Context, config *Config) (*process, error) {
 
 // open asks for the strategies, and opens the stream.
 func (p *process) open(ctx context.Context) error {
+	const mostStrategies = 1000 // that a program may serve
 	client := pb.NewStrategiesClient(p.conn)
 	told, err := client.Describe(ctx, &pb.DescribeRequest{}, grpc.MaxCallRecvMsgSize(wire.MostMessage))
 	if err != nil {
@@ -45,8 +45,8 @@ func (p *process) open(ctx context.Context) error {
 			return err
 		}
 		p.info = []strategies.Info{info}
-	} else if len(told.GetStrategies()) == 0 {
-		return errors.New("it serves no strategy")
+	} else if n := len(told.GetStrategies()); n == 0 || n > mostStrategies {
+		return fmt.Errorf("it serves %d strategies, want 1 to %d", n, mostStrategies)
 	}
 	for _, s := range told.GetStrategies() { // of a worker, none yet
 		p.info = append(p.info, p.config.infoOf(s))

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"log/slog"
 	"strconv"
 
@@ -65,11 +66,8 @@ func (d *Decoder) open(in *strategypb.Step, out *strategies.Step) error {
 		}
 		key := game.Key{o.GetKey0(), o.GetKey1()}
 		setup := strategies.Setup{
-			ID: o.GetId(), Name: o.GetName(), Field: rosters[o.GetRoster()].players,
+			ID: o.GetId(), Name: cmp.Or(o.GetName(), o.GetId()), Field: rosters[o.GetRoster()].players,
 			Rounds: int(o.GetRounds()), Legs: int(o.GetLegs()), Key: key, Rand: game.NewRand(key), Bounded: o.GetBounded(),
-		}
-		if setup.Name == "" {
-			setup.Name = setup.ID
 		}
 		if o.GetLog() && d.log != nil {
 			setup.Log = d.log(id)

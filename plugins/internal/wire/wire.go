@@ -57,9 +57,7 @@ type roster struct {
 func newRoster(players []string) *roster {
 	r := &roster{players: players, index: make(map[string]uint32, len(players))}
 	for i, p := range players {
-		if r.index[p] == 0 {
-			r.index[p] = uint32(i + 1)
-		}
+		r.index[p] = uint32(i + 1)
 	}
 	return r
 }

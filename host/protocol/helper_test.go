@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -22,16 +21,6 @@ func parsed(t testing.TB, raw []byte) rawjson.Object {
 		t.Fatalf("%s: %v", raw, err)
 	}
 	return doc
-}
-
-// canonical returns JSON in the form of RFC 8785, in which equal values are equal texts.
-func canonical(t testing.TB, raw []byte) string {
-	t.Helper()
-	v := jsontext.Value(bytes.Clone(raw))
-	if err := v.Canonicalize(); err != nil {
-		t.Fatalf("%s: %v", raw, err)
-	}
-	return string(v)
 }
 
 // decodeText decodes a message from its text; request says that it is one.

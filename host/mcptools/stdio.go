@@ -38,6 +38,7 @@ type stream struct {
 	calls  sync.WaitGroup
 
 	mu     sync.Mutex
+	over   bool                                    // no call may begin any more
 	cancel map[*jsonrpc.Request]context.CancelFunc // of the calls in flight
 }
 
@@ -49,12 +50,11 @@ func (l *stream) Take(ctx context.Context, req *jsonrpc.Request, refused *jsonrp
 		doc, _ := rawjson.Parse(req.Raw) // nil where it is no object
 		return l.open && doc.Get("method") == nil && doc.Get("id") != nil && doc.First("result", "error") != nil
 	}
-	if !l.open || req.Method == "" || !wanted(req, true) {
-		return false
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
+	case !l.open, l.over, req.Method == "", !wanted(req, true):
+		return false
 	case req.Method == "notifications/cancelled":
 		id := rawjson.Split(req.Params).Get("requestId")
 		for call, cancel := range l.cancel {
@@ -90,5 +90,10 @@ func (l *stream) answer(ctx context.Context, req *jsonrpc.Request) {
 	}
 }
 
-// End implements jsonrpc.Side.
-func (l *stream) End(context.Context) { l.calls.Wait() }
+// End implements jsonrpc.Side. It may run beside the last Take.
+func (l *stream) End(context.Context) {
+	l.mu.Lock()
+	l.over = true
+	l.mu.Unlock()
+	l.calls.Wait()
+}

@@ -432,8 +432,8 @@ func faultMutants() []mutant {
 				r["score"] = object{"P01": 0, "P02": 1}
 			}
 		}))},
-		{check: "referee.fault.nodraw", out: faulty(func(_, d object) { d["drawn_number"], d["number_parity"] = 4, "even" })},
-		{check: "referee.fault.names", out: faulty(func(_, d object) { delete(d, "technical_loss_player_ids") })},
+		{check: "referee.fault.result", out: faulty(func(_, d object) { d["drawn_number"], d["number_parity"] = 4, "even" })},
+		{check: "referee.fault.result", out: faulty(func(_, d object) { delete(d, "technical_loss_player_ids") })},
 		{check: "referee.fault.score", out: only(report, faulty(func(r, _ object) {
 			if r["winner"] == nil {
 				r["winner"] = "P01"

@@ -7,13 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -25,11 +22,11 @@ type Fields map[string]json.RawMessage
 
 // Doc returns the members as an object of host/rawjson, sorted by name.
 func (f Fields) Doc() rawjson.Object {
-	doc := make(rawjson.Object, 0, len(f))
-	for _, name := range slices.Sorted(maps.Keys(f)) {
-		doc = append(doc, rawjson.Member{Name: name, Value: jsontext.Value(f[name])})
+	raw, err := json.Marshal(f)
+	if err != nil {
+		panic(err) // all members were read
 	}
-	return doc
+	return rawjson.Split(raw)
 }
 
 // Text returns a member that is a string, "" otherwise.

@@ -42,8 +42,6 @@ type Agent struct {
 	ID, Token string
 	Endpoint  *Endpoint
 	Handler   jsonrpc.Handler
-
-	joined chan struct{}
 }
 
 // Company are our own agents that play one match with the agent under test.
@@ -126,29 +124,27 @@ func NewToken(id string) string {
 
 // add makes an agent, serves it and has it register.
 func (c *Company) add(id, token string, create func(agent.Config) (Runner, error)) (*Agent, error) {
-	a := &Agent{ID: id, Token: token, joined: make(chan struct{})}
-	var err error
-	if a.Endpoint, err = ListenAs(c.life, c.session.Listen, 0); err != nil {
+	endpoint, err := ListenAs(c.life, c.session.Listen, 0)
+	if err != nil {
 		return nil, err
 	}
+	a := &Agent{ID: id, Token: token, Endpoint: endpoint}
 	c.all = append(c.all, a)
-	common := c.session.Ours(a.Endpoint.URL, wire.NewPeer(desk, dialect.Contracts), func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+	common := c.session.Ours(endpoint.URL, wire.NewPeer(desk, dialect.Contracts), func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 		return c.send(ctx, a, out)
 	})
-	common.Name, common.ID, common.Registered = id, id, sync.OnceFunc(func() { close(a.joined) })
+	joining, joined := context.WithCancel(c.life)
+	defer joined()
+	common.Name, common.ID, common.Registered = id, id, joined
 	made, err := create(common)
 	if err != nil {
 		return nil, err
 	}
 	a.Handler = made.Dispatcher()
-	a.Endpoint.Handle(func(in *trace.Exchange, h http.Header) Response { return Handle(c.life, a.Handler, in.Raw, in.Peer, h) })
+	endpoint.Handle(func(in *trace.Exchange, h http.Header) Response { return Handle(c.life, a.Handler, in.Raw, in.Peer, h) })
 	c.running.Go(func() { _ = made.Run(c.life) }) // its end shows by what it does not do
-	select {
-	case <-a.joined:
-		return a, nil
-	case <-c.life.Done():
-		return nil, context.Cause(c.life)
-	}
+	<-joining.Done()
+	return a, c.life.Err()
 }
 
 // Announce has one of our agents take a message of the manager.

@@ -16,7 +16,6 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // Frame says how a request is not JSON-RPC, "" if it is. It reads the whole document.
@@ -52,15 +51,13 @@ func (t *T) Holds(breach string) {
 // Valid ends the check if a message breaks the table of a type. An answer needs no sender
 // and no conversation.
 func (t *T) Valid(m Fields, typ protocol.Type, answer bool) {
-	doc, err := rawjson.Parse(m.Doc().Encode())
+	doc := m.Doc()
 	var header *protocol.Header
 	if !answer {
 		h := protocol.ReadHeader(doc)
 		header = &h
 	}
-	if err == nil {
-		_, err = protocol.Decode(typ, doc, protocol.Strict, header)
-	}
+	_, err := protocol.Decode(typ, doc, protocol.Strict, header)
 	refusal, listed := errors.AsType[*protocol.Error](err)
 	switch {
 	case err == nil:

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -39,9 +40,7 @@ type Request struct {
 }
 
 // plain reports whether a request is nothing but a message.
-func (r Request) plain() bool {
-	return r.Dialect == nil && r.ID == "" && !r.NoID && r.Method == "" && r.Header == nil && r.Wrap == nil && r.Fault == nil && r.Edit == nil
-}
+func (r Request) plain() bool { return reflect.DeepEqual(r, Request{Message: r.Message}) }
 
 // Edit changes the members of a message.
 type Edit = func(map[string]any)

@@ -294,8 +294,6 @@ func (p *peers) answer(in *trace.Exchange, _ http.Header) kit.Response {
 	switch in.Type {
 	case protocol.TypeLeagueRegisterRequest:
 		return p.Register(in)
-	case protocol.TypeLeagueQuery:
-		return kit.Respond(in.Raw, p.query(in))
 	case protocol.TypeGameJoinAck, protocol.TypeChooseParityResponse:
 		p.Lock()
 		defer p.Unlock()
@@ -303,35 +301,6 @@ func (p *peers) answer(in *trace.Exchange, _ http.Header) kit.Response {
 		p.Notify()
 	}
 	return kit.Respond(in.Raw, nil)
-}
-
-// query returns the answer to a query, or why there is none.
-func (p *peers) query(in *trace.Exchange) any {
-	q, ok := in.Request.(*protocol.LeagueQuery)
-	if !ok {
-		return in.Invalid
-	}
-	p.Lock()
-	round, ids := protocol.Some(p.Rounds), []string{p.ID, opponentOf(p.ID)}
-	p.Unlock()
-	var m *protocol.LeagueQueryResponse
-	var err error
-	switch h := (protocol.Header{MessageType: q.MessageType.Answer()}); q.QueryType {
-	case protocol.QueryPlayers:
-		m, err = protocol.NewQueryResponse(h, q.QueryType, protocol.PlayersData{Players: []protocol.PlayerInfo{{PlayerID: ids[0]}, {PlayerID: ids[1]}}})
-	case protocol.QueryStatus:
-		m, err = protocol.NewQueryResponse(h, q.QueryType, protocol.StatusData{LeagueID: kit.League, Status: protocol.LeagueRunning, CurrentRound: round})
-	case protocol.QueryStandings:
-		m, err = protocol.NewQueryResponse(h, q.QueryType, protocol.StandingsData{CurrentRound: round, Standings: kit.Rows(ids...)})
-	case protocol.QueryNextMatch:
-		m, err = protocol.NewQueryResponse(h, q.QueryType, protocol.NextMatchData{})
-	default:
-		err = protocol.Refuse(protocol.CodeLeagueNotStarted, in.Type, "there is no schedule: matches are made up as they are needed")
-	}
-	if err != nil {
-		return err
-	}
-	return m
 }
 
 func opponentOf(id string) string {

@@ -50,11 +50,10 @@ func (t *T) assigning(matches ...*match) kit.Request {
 }
 
 // assign assigns matches in the way that the referee takes, and returns the last answer.
-func (t *T) assign(matches ...*match) *kit.Answer {
+func (t *T) assign(matches ...*match) (last *kit.Answer) {
 	if t.assignment().name == "" {
 		return t.Send(t.assigning(matches...))
 	}
-	var last *kit.Answer
 	for _, m := range matches {
 		last = t.Send(t.assigning(m))
 	}

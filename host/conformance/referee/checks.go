@@ -144,8 +144,14 @@ func both(typ protocol.Type) step {
 	}
 }
 
+// awaits asks that an agent is sent n messages of a type.
 func awaits(typ protocol.Type, who, n int, otherwise string) step {
-	return func(t *T) { t.awaits(typ, who, n, otherwise) }
+	return func(t *T) {
+		if !t.soon(func() bool { return t.count(typ, who) >= n }) {
+			t.showAll()
+			t.Fail("%s within %v", otherwise, t.patience())
+		}
+	}
 }
 
 // lost asks for a technical loss.
@@ -293,25 +299,20 @@ var messageTests = map[string]step{
 		}
 		t.Says(own, map[string]string{"wins": strconv.Itoa(wins), "points": strconv.Itoa(3*wins + 1)})
 	},
-	"call.deadline": one("win", func(t *T) {
-		f := t.first(protocol.TypeChooseParityCall, playerA).fields
-		deadline, _ := protocol.ParseTimestamp(f.Text("deadline"))
-		if stamp, _ := protocol.ParseTimestamp(f.Text("timestamp")); deadline.Before(stamp) {
-			t.Fail("deadline %s is before the timestamp %s", f.Shown("deadline"), f.Shown("timestamp"))
+	"call.deadline": each(func(_ *T, s *sent) string {
+		deadline, _ := protocol.ParseTimestamp(s.fields.Text("deadline"))
+		if stamp, _ := protocol.ParseTimestamp(s.fields.Text("timestamp")); s.Type == protocol.TypeChooseParityCall && deadline.Before(stamp) {
+			return fmt.Sprintf("deadline %s is before the timestamp %s", s.fields.Shown("deadline"), s.fields.Shown("timestamp"))
 		}
+		return ""
 	}),
 	"message.seconds": each(func(_ *T, s *sent) string { return kit.WholeSeconds(s.fields) }),
-	"message.conversation": one("win", func(t *T) {
-		for who := range playerIDs {
-			conversation := ""
-			for _, s := range t.messages("", who) {
-				if c := s.fields.Text("conversation_id"); conversation == "" {
-					conversation = c
-				} else if c != "" && c != conversation {
-					t.failOn(s, "the conversation_id of %s is %q; before it was %q", s.Type, c, conversation)
-				}
-			}
+	"message.conversation": each(func(t *T, s *sent) string {
+		was, c := t.messages("", s.who)[0].fields.Text("conversation_id"), s.fields.Text("conversation_id")
+		if s.who != toManager && was != "" && c != "" && c != was {
+			return fmt.Sprintf("the conversation_id is %q; before it was %q", c, was)
 		}
+		return ""
 	}),
 	"message.rpc": each(func(_ *T, s *sent) string { return kit.Frame(kit.Object(s.Raw)) }),
 	"message.media": one("win", func(t *T) {
@@ -476,7 +477,7 @@ var resultTests = map[string]step{
 		before := len(t.Attempts())
 		t.Do(func() { t.Renewals++ })
 		t.announce(plan{report: atFirst(refusing(protocol.Refuse(protocol.CodeTokenInvalid, protocol.TypeMatchResultReport, "the token is not known")), acknowledges)})
-		t.awaits(protocol.TypeMatchResultReport, toManager, 2, "the manager refused a report with E012, and no other report came")
+		awaits(protocol.TypeMatchResultReport, toManager, 2, "the manager refused a report with E012, and no other report came")(t)
 		if len(t.Attempts()) == before {
 			t.showAll()
 			t.Fail("the report was repeated without another registration")
@@ -606,10 +607,7 @@ var replyTests = map[string]step{
 
 // only has the first player only confirm what it is sent in a new match, until it posts its answer.
 func only(typ protocol.Type, p plan) step {
-	return func(t *T) {
-		t.announce(p)
-		t.awaits(typ, playerA, 1, nameOf(playerA)+" was sent no "+string(typ))
-	}
+	return kit.Script(func(t *T) { t.announce(p) }, awaits(typ, playerA, 1, nameOf(playerA)+" was sent no "+string(typ)))
 }
 
 var (
@@ -759,27 +757,19 @@ var faultTests = map[string]step{
 	"fault.declined": one("declined", once(protocol.TypeGameInvitation, "it was declined"), lost),
 	"fault.invalid":  one("invalid", once(protocol.TypeChooseParityCall, "the choice was invalid"), lost),
 	"fault.score":    judged("scoring", true, []string{"declined", "both declined"}, protocol.TypeGameOver, protocol.TypeMatchResultReport),
-	"fault.nodraw": declined(func(t *T, s *sent, o protocol.GameResult) {
-		if _, drawn := o.DrawnNumber.Get(); drawn || o.NumberParity.Value() != "" || len(o.Choices) > 0 {
-			t.failOn(s, "%s has the number %d, %q, with the choices %v", s.Type, o.DrawnNumber.Value(), o.NumberParity.Value(), o.Choices)
-		}
-	}),
-	"fault.names": declined(func(t *T, s *sent, o protocol.GameResult) {
-		if !slices.Equal(o.TechnicalLossPlayerIDs, playerIDs[:1]) {
-			t.failOn(s, "technical_loss_player_ids of %s is %v, want %v", s.Type, o.TechnicalLossPlayerIDs, playerIDs[:1])
+	"fault.result": one("declined", func(t *T) {
+		for _, s := range []*sent{t.first(protocol.TypeGameOver, playerB), t.first(protocol.TypeMatchResultReport, toManager)} {
+			o := t.ended(s)
+			if _, drawn := o.DrawnNumber.Get(); drawn || o.NumberParity.Value() != "" || len(o.Choices) > 0 {
+				t.failOn(s, "%s has the number %d, %q, with the choices %v", s.Type, o.DrawnNumber.Value(), o.NumberParity.Value(), o.Choices)
+			}
+			if !slices.Equal(o.TechnicalLossPlayerIDs, playerIDs[:1]) {
+				t.failOn(s, "technical_loss_player_ids of %s is %v, want %v", s.Type, o.TechnicalLossPlayerIDs, playerIDs[:1])
+			}
 		}
 	}),
 	"fault.join":   timesOut("no join", protocol.TypeGameInvitation),
 	"fault.choice": timesOut("no choice", protocol.TypeChooseParityCall),
-}
-
-// declined looks at what is said of a match that a player has declined.
-func declined(look func(t *T, s *sent, o protocol.GameResult)) step {
-	return one("declined", func(t *T) {
-		for _, s := range []*sent{t.first(protocol.TypeGameOver, playerB), t.first(protocol.TypeMatchResultReport, toManager)} {
-			look(t, s, t.ended(s))
-		}
-	})
 }
 
 // timesOut tests that the first player loses, who does not answer.

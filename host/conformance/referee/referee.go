@@ -3,7 +3,6 @@ package referee
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net/http"
@@ -80,10 +79,8 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 func (p *peers) listen(ctx context.Context) error {
 	p.Endpoint.Handle(func(in *trace.Exchange, header http.Header) kit.Response { return p.answer(toManager, in, header) })
 	for who, id := range playerIDs {
+		p.tokens[who] = kit.NewToken(id)
 		var err error
-		if p.tokens[who], err = credential.NewToken(rand.Reader, id); err != nil {
-			return err
-		}
 		// Some referees call players at the ports of their ids, whatever they are sent.
 		if p.players[who], err = kit.ListenAs(ctx, p.Session.Listen, agent.PortOf(protocol.RolePlayer, id)); err != nil {
 			return fmt.Errorf("listen as a player: %w", err)
@@ -291,14 +288,6 @@ func (t *T) quiet() time.Duration {
 		last = t.sent[n-1].At
 	}
 	return time.Since(last)
-}
-
-// awaits ends the check unless an agent is sent n messages of a type.
-func (t *T) awaits(typ protocol.Type, who, n int, otherwise string) {
-	if !t.soon(func() bool { return t.count(typ, who) >= n }) {
-		t.showAll()
-		t.Fail("%s within %v", otherwise, t.patience())
-	}
 }
 
 // skipSlow skips a check that depends on deadlines of the referee longer than the checks wait.

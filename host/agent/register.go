@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/host/dialect"
@@ -76,15 +77,19 @@ func (m *Member) Register(ctx context.Context, a Application) error {
 func (m *Member) whileSpokenTo(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	begun := time.Now()
-	go func() {
+	var watch sync.WaitGroup
+	watch.Go(func() {
 		for quiet := time.Duration(0); quiet < m.Timeout; quiet = min(m.Silence(), time.Since(begun)) {
 			if Wait(ctx, m.Timeout-quiet) != nil {
 				return
 			}
 		}
 		cancel(context.DeadlineExceeded)
-	}()
-	return ctx, func() { cancel(nil) }
+	})
+	return ctx, func() {
+		cancel(nil)
+		watch.Wait()
+	}
 }
 
 // apply registers under the id by which the agent introduces itself.

@@ -78,7 +78,7 @@ func (l *League) numbers(announced game.Draw) (v Verdict) {
 		}
 		v.Examined++
 		_, possible := announced.Index(n)
-		said, spelled := parity(protocol.Choice(t.Parity)) // a word that is none is not held against the referee
+		said, spelled := parity(protocol.Choice(t.Parity)) // another word is no breach of this rule
 		switch {
 		case technical && drawn && n != 0:
 			strange = append(strange, t.x)

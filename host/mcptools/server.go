@@ -55,7 +55,7 @@ type Server struct {
 }
 
 // New returns a server for the entries of cfg. The error names a tool whose schemas
-// cannot be used, and the reason. A resource whose address is none is a panic.
+// cannot be used, and the reason. It panics on a resource whose URI is not valid.
 func New(cfg Config) (*Server, error) {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	cfg.Version = cmp.Or(cfg.Version, "0.0.0")

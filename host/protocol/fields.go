@@ -229,7 +229,7 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// field returns the field of a name, nil where there is none.
+// field returns the field of a name, nil for an unknown one.
 func (s *shape) field(name string) *field {
 	if n, known := s.index[name]; known {
 		return &s.fields[n]

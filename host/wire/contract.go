@@ -254,8 +254,8 @@ func unanswered(x *Exchange) *protocol.Error {
 	return nil
 }
 
-// output returns the refusal for an output that breaks the schema of its tool. Of a message
-// only what breaks its field table is held to that, to word it.
+// output returns the refusal for an output that breaks the schema of its tool. A message is read
+// by its field table, and only if it breaks that by the schema, which words what is wrong.
 func (c *Chain) output(x *Exchange) *protocol.Error {
 	io, result := x.call.io, x.response.Result
 	if io == nil {

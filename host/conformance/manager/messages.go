@@ -167,7 +167,7 @@ func again(t T, was, m *message) string {
 	return when(is, "it was sent again")
 }
 
-// next returns the number of the round after another, 0 if there is none.
+// next returns the number of the round after another, 0 after the last.
 func (t T) next(number int) int {
 	rounds := t.played().rounds
 	i := slices.IndexFunc(rounds, func(r *round) bool { return r.number == number })

@@ -30,7 +30,7 @@ type T struct {
 
 func with(t *kit.T) T { return T{t, t.Peers.(*peers), new(match)} }
 
-// match is one that the suite makes up, as far as it has come. The zero value is none.
+// match is one that the suite makes up, as far as it has come. The zero value stands for no match.
 type match struct {
 	id           string
 	round        int

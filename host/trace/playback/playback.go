@@ -33,7 +33,7 @@ type Playback struct {
 	loop      jsonrpc.Loopback
 	url       chan string // of the agent, once it listens
 
-	mu     sync.Mutex                        // held to close a channel
+	mu     sync.Mutex                        // guards closing the channels
 	served map[*trace.Exchange]chan struct{} // of the agent's requests; closed when it has sent one again
 }
 

@@ -1,0 +1,247 @@
+package referee
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/draws"
+	"github.com/strategylab/strategylab/host/protocol"
+)
+
+var messageTests = map[string]step{
+	"call.standings": func(t *T) {
+		const wins = 7
+		if a := t.send(t.standings(wins)); a.Refused || a.Err != nil {
+			t.Skip("it does not accept the standings: %s", a)
+		}
+		t.play(plan{})
+		own := t.first(protocol.TypeChooseParityCall, playerA).fields.Object("context").Object("your_standings")
+		if own == nil {
+			t.Skip("the call has no standings")
+		}
+		t.Says(own, map[string]string{"wins": strconv.Itoa(wins), "points": strconv.Itoa(3*wins + 1)})
+	},
+	"call.deadline": each(func(_ *T, s *sent) string {
+		deadline, _ := protocol.ParseTimestamp(s.fields.Text("deadline"))
+		if stamp, _ := protocol.ParseTimestamp(s.fields.Text("timestamp")); s.Type == protocol.TypeChooseParityCall && deadline.Before(stamp) {
+			return fmt.Sprintf("deadline %s is before the timestamp %s", s.fields.Shown("deadline"), s.fields.Shown("timestamp"))
+		}
+		return ""
+	}),
+	"message.seconds": each(func(_ *T, s *sent) string { return kit.WholeSeconds(s.fields) }),
+	"message.conversation": each(func(t *T, s *sent) string {
+		was, c := t.messages("", s.who)[0].fields.Text("conversation_id"), s.fields.Text("conversation_id")
+		if s.who != toManager && was != "" && c != "" && c != was {
+			return fmt.Sprintf("the conversation_id is %q; before it was %q", c, was)
+		}
+		return ""
+	}),
+	"message.rpc": each(func(_ *T, s *sent) string { return kit.Frame(kit.Object(s.Raw)) }),
+	"message.media": one("win", func(t *T) {
+		t.Do(func() {
+			for _, s := range t.notJSON {
+				t.Show("the referee to "+nameOf(s.who), s.Raw)
+				t.Fail("the Content-Type of %s to %s is %q", s.Type, nameOf(s.who), s.media())
+			}
+		})
+	}),
+	"message.secret": each(func(t *T, s *sent) string {
+		if s.who != toManager && strings.Contains(string(s.Raw), t.Token) {
+			return "it contains the referee's own token"
+		}
+		return ""
+	}),
+	"invitation.parallel": parallel(protocol.TypeGameInvitation, func(r reaction) plan { return plan{join: [2]reaction{r}} }, joining()),
+	"call.parallel":       parallel(protocol.TypeChooseParityCall, func(r reaction) plan { return plan{choose: [2]reaction{r}} }, choosing(protocol.Even)),
+	"call.after": kit.Script(plays(plan{join: [2]reaction{playerB: waiting(called(playerA), joining())}}), func(t *T) {
+		call, join := t.first(protocol.TypeChooseParityCall, playerA), t.first(protocol.TypeGameInvitation, playerB)
+		if call.At.Before(join.answered) {
+			t.failOn(call, "%s was called before %s had joined", nameOf(playerA), nameOf(playerB))
+		}
+	}),
+	"call.secret": kit.Script(plays(plan{choose: [2]reaction{
+		playerB: atFirst(waiting(func(m *match) bool { return m.replied(playerA) }, busy), choosing(protocol.Odd)),
+	}}), func(t *T) {
+		for _, s := range t.messages("", playerB) {
+			var tree any
+			if s.Type != protocol.TypeGameOver && json.Unmarshal(s.Raw, &tree) == nil && holdsChoice(tree) {
+				t.failOn(s, "%s reveals the other's choice to %s, before its own is known", s.Type, nameOf(playerB))
+			}
+		}
+	}),
+}
+
+func called(who int) func(m *match) bool {
+	return func(m *match) bool { return m.count(protocol.TypeChooseParityCall, who) > 0 }
+}
+
+// parallel tests that both players are sent a message at the same time. It tries
+// several times, because a busy machine may cause a delay.
+func parallel(typ protocol.Type, with func(reaction) plan, answer reaction) step {
+	slow := waiting(func(m *match) bool { return m.count(typ, playerB) > 0 }, answer)
+	return func(t *T) {
+		const tries = 3
+		for try := 1; ; try++ {
+			t.play(with(slow))
+			a, b := t.first(typ, playerA), t.first(typ, playerB)
+			if !b.At.After(a.answered) {
+				return
+			}
+			if try == tries {
+				t.Fail("%s was sent its %s only after %s had answered, %v later", nameOf(playerB), typ, nameOf(playerA), b.At.Sub(a.At).Round(time.Millisecond))
+			}
+		}
+	}
+}
+
+func holdsChoice(tree any) bool {
+	switch v := tree.(type) {
+	case string:
+		return protocol.Choice(strings.ToLower(v)).Valid()
+	case map[string]any:
+		for _, inner := range v {
+			if holdsChoice(inner) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, holdsChoice)
+	}
+	return false
+}
+
+// typeTests are those of every type of message: that it is whole, about its match and signed.
+func typeTests() map[string]step {
+	won := func(typ protocol.Type) func(t *T) []*sent {
+		return func(t *T) []*sent { return []*sent{t.first(typ, playerA), t.first(typ, playerB)} }
+	}
+	tests := map[string]step{}
+	for name, of := range map[string]struct {
+		scenario string
+		find     func(t *T) []*sent
+	}{
+		"invitation": {"win", won(protocol.TypeGameInvitation)}, "call": {"win", won(protocol.TypeChooseParityCall)}, "over": {"win", won(protocol.TypeGameOver)},
+		"report": {"win", func(t *T) []*sent { return []*sent{t.first(protocol.TypeMatchResultReport, toManager)} }},
+		"error":  {"always busy", func(t *T) []*sent { return []*sent{t.firstError()} }},
+	} {
+		for rule, look := range map[string]func(t *T, s *sent){
+			"fields": func(t *T, s *sent) { t.Valid(s.fields, s.Type, false) },
+			"match":  (*T).about,
+			"token": func(t *T, s *sent) {
+				token := t.Token
+				if s.who != toManager {
+					token = t.match.keys[s.who].Send
+				}
+				t.Says(s.fields, map[string]string{"auth_token": token})
+			},
+		} {
+			tests[name+"."+rule] = one(of.scenario, func(t *T) {
+				for _, s := range of.find(t) {
+					t.show(s)
+					look(t, s)
+				}
+			})
+		}
+	}
+	return tests
+}
+
+// about ends the check if a message contradicts what the referee knows of the match and
+// of the receiver.
+func (t *T) about(s *sent) {
+	want := map[string]string{
+		"sender": protocol.Sender(protocol.RoleReferee, t.ID), "league_id": kit.League, "round_id": strconv.Itoa(t.round), "game_type": protocol.GameEvenOdd,
+	}
+	if s.who != toManager {
+		self, other := playerIDs[s.who], playerIDs[1-s.who]
+		want["player_id"], want["affected_player"], want["opponent_id"] = self, self, other
+		want["role_in_match"] = [2]string{protocol.PlayerA, protocol.PlayerB}[s.who]
+		t.Agrees(s.fields.Object("context"), map[string]string{"opponent_id": other})
+	}
+	t.Agrees(s.fields, want)
+}
+
+var resultTests = map[string]step{
+	"over.number":  judged("numbers", true, fair, protocol.TypeGameOver),
+	"over.winner":  judged("scoring", false, fair, protocol.TypeGameOver),
+	"over.choices": judged("choices", true, fair, protocol.TypeGameOver),
+	"over.both":    judged("same-result", false, fair, protocol.TypeGameOver),
+	"over.once":    in(fair, once(protocol.TypeGameOver, "it was acknowledged")),
+	"over.retry":   kit.Script(endRefused, awaits(protocol.TypeGameOver, playerA, 2, "player P01 answered GAME_OVER with HTTP 503 and was not sent it again")),
+	"report.score": judged("scoring", false, fair, protocol.TypeMatchResultReport),
+	"report.tie": one("tie", func(t *T) {
+		if result := t.first(protocol.TypeMatchResultReport, toManager).fields.Object("result"); result.Has("winner") {
+			t.Fail("winner is %s", result.Shown("winner"))
+		}
+	}),
+	"report.details": kit.Script(
+		judged("choices", true, fair, protocol.TypeMatchResultReport), judged("numbers", true, fair, protocol.TypeMatchResultReport),
+		judged("same-result", false, fair, protocol.TypeGameOver, protocol.TypeMatchResultReport)),
+	"report.order": one("win", func(t *T) {
+		s := t.first(protocol.TypeMatchResultReport, toManager)
+		for who := range playerIDs {
+			if over := t.first(protocol.TypeGameOver, who); over.At.After(s.At) {
+				t.Fail("the report came before %s was sent GAME_OVER", nameOf(who))
+			}
+		}
+	}),
+	// In the meantime, it could have been.
+	"report.once": kit.Script(plays(plan{}), in(fair, once(protocol.TypeMatchResultReport, "it was acknowledged"))),
+	"report.retry": kit.Script(plays(plan{report: atFirst(busy, acknowledges)}),
+		awaits(protocol.TypeMatchResultReport, toManager, 2, "the manager answered a report with HTTP 503, and it was not sent again"),
+		judged("same-result", false, nil, protocol.TypeMatchResultReport)),
+	"report.duplicate": kit.Script(
+		plays(plan{report: refusing(protocol.Refuse(protocol.CodeDuplicateReport, protocol.TypeMatchResultReport, "this match has been reported").With("same_result", true))}),
+		meanwhile, func(t *T) {
+			t.Until(t.shortDelay(), func() bool { return t.count(protocol.TypeMatchResultReport, toManager) > 1 })
+		}, once(protocol.TypeMatchResultReport, "it was refused as a duplicate")),
+	"report.renew": func(t *T) {
+		before := len(t.Attempts())
+		t.Do(func() { t.Renewals++ })
+		t.announce(plan{report: atFirst(refusing(protocol.Refuse(protocol.CodeTokenInvalid, protocol.TypeMatchResultReport, "the token is not known")), acknowledges)})
+		awaits(protocol.TypeMatchResultReport, toManager, 2, "the manager refused a report with E012, and no other report came")(t)
+		if len(t.Attempts()) == before {
+			t.showAll()
+			t.Fail("the report was repeated without another registration")
+		}
+	},
+	"report.deaf": kit.Script(endRefused, awaits(protocol.TypeMatchResultReport, toManager, 1, "player P01 answered GAME_OVER with HTTP 503, and no report came")),
+}
+
+func endRefused(t *T) { t.start("end refused") }
+
+var drawTests = map[string]step{
+	"draws.plain": each(func(_ *T, s *sent) string {
+		for _, name := range []string{"draw_commitment", "draw_key", "draw_nonces"} {
+			if s.fields.Has(name) && s.who != toManager {
+				return fmt.Sprintf("%s is %s", name, s.fields.Shown(name))
+			}
+		}
+		return ""
+	}),
+	"draws.kept": kit.Script(committed, one("verifiable, busy", func(t *T) {
+		for _, s := range t.messages(protocol.TypeChooseParityCall) {
+			if first := t.commitment(s.who); s.fields.Text("draw_commitment") != first {
+				t.failOn(s, "draw_commitment is %s when the call is repeated, and was %q", s.fields.Shown("draw_commitment"), first)
+			}
+		}
+	})),
+	"draws.verified": kit.Script(committed, judged("commitments", false, []string{"verifiable", "verifiable too"}, protocol.TypeGameOver)),
+}
+
+// commitment returns what a player got with the first call for a choice.
+func (t *T) commitment(who int) string {
+	return t.first(protocol.TypeChooseParityCall, who).fields.Text("draw_commitment")
+}
+
+// committed skips the check of a referee that commits to no draw.
+var committed = one("verifiable", func(t *T) {
+	if t.commitment(playerA) == "" && t.commitment(playerB) == "" {
+		t.Skip("not offered: CHOOSE_PARITY_CALL has no draw_commitment for players that understand %s", draws.Scheme)
+	}
+})

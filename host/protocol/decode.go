@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"cmp"
 	"reflect"
 	"unsafe"
 
@@ -22,15 +21,14 @@ func Decode(t Type, message rawjson.Object, mode Mode, request *Header) (Message
 	c := checker{mode: mode, request: request != nil}
 	c.path = c.room[:0]
 	c.object(message, e.table(), placeOf(m))
-	// A type that nobody knows may stand for the expected one in tolerant mode.
+	// A type that nobody knows, or none, stands for the expected one in tolerant mode.
 	if said := TypeOf(message); said != "" && said != t && (mode == Strict || catalog().types[said] != nil) {
 		c.foundIn("message_type", "enum", CodeInvalidFieldType)
 	}
 	if refusal := c.refusal(t); refusal != nil {
 		return nil, refusal
 	}
-	h := m.Head()
-	h.MessageType = cmp.Or(h.MessageType, t)
+	m.Head().MessageType = t
 	return m, nil
 }
 

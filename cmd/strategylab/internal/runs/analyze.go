@@ -18,7 +18,6 @@ import (
 	"github.com/strategylab/strategylab/analysis/page"
 	"github.com/strategylab/strategylab/analysis/population"
 	"github.com/strategylab/strategylab/analysis/report"
-	"github.com/strategylab/strategylab/analysis/words"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/lab"
 	"github.com/strategylab/strategylab/host/disk"
@@ -45,7 +44,7 @@ func analyze(p *command.Process, c *cli.Context, o *analyzeOptions) error {
 		run.Folder = dirs[0]
 	}
 	if run.Stopping.Why == report.Interrupted {
-		out.p.Note("%d of %s so far", run.Estimates.Leagues, words.Plain.Plural(int64(run.Run.Plan.Runs), "league"))
+		out.p.Note("%s so far", leaguesOf(run.Estimates.Leagues, run.Run.Plan.Runs))
 	}
 	if err := out.show(run); err != nil {
 		return err

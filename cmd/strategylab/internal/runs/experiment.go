@@ -199,6 +199,11 @@ func planned(plan results.Plan) string {
 		words.Plain.Plural(int64(plan.Legs), "leg"), plan.Seed)
 }
 
+// leaguesOf says how many leagues of how many there are: "29 of 1,000 leagues".
+func leaguesOf(some, all int) string {
+	return words.Plain.Count(int64(some)) + " of " + words.Plain.Plural(int64(all), "league")
+}
+
 func (e *experimentRun) resume(ctx context.Context) error {
 	out, err := e.cluster.adopt(ctx, e.opt.Resume)
 	if err != nil {
@@ -238,7 +243,7 @@ func (e *experimentRun) resume(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("resume %s: %w", out, err)
 	}
-	e.p.Note("resuming after %d of %s", dir.Len(), planned(plan))
+	e.p.Note("resuming after %s of %s", words.Plain.Count(int64(dir.Len())), planned(plan))
 	closeDir = false // finish closes it
 	if plan.Shard != nil {
 		return e.finishShard(ctx, dir, out, factories)
@@ -330,7 +335,7 @@ func (e *experimentRun) stopped(run *report.Document, again string) error {
 	if run.Run.Plan.Records == results.RecordsNone {
 		next = "without records it cannot be continued, only started again"
 	}
-	e.p.Note("stopped after %d of %s; %s", run.Estimates.Leagues, words.Plain.Plural(int64(run.Run.Plan.Runs), "league"), next)
+	e.p.Note("stopped after %s; %s", leaguesOf(run.Estimates.Leagues, run.Run.Plan.Runs), next)
 	return command.Reported(command.ErrStopped)
 }
 

@@ -69,12 +69,12 @@ func (e *experimentRun) playShard(ctx context.Context, plan results.Plan, out st
 func (e *experimentRun) finishShard(ctx context.Context, dir *results.Dir, out string, factories []strategies.Factory) error {
 	plan, begun := dir.Plan(), dir.Len()
 	shard, total := plan.Shard, plan.Shard.End-plan.Shard.First
-	e.p.Note("%v: leagues %d to %d of %s", shard, shard.First, shard.End-1, planned(plan))
+	e.p.Note("%v: leagues %s to %s of %s", shard, words.Plain.Count(int64(shard.First)), words.Plain.Count(int64(shard.End-1)), planned(plan))
 	for _, field := range shard.Quarantined {
 		e.p.Note("%s is taken for quarantined: it exceeds its limits in the first leagues of the run", plan.Field[field].Name)
 	}
 	if begun > 0 {
-		e.p.Note("resuming after %d of %s", begun, words.Plain.Plural(int64(total), "league"))
+		e.p.Note("resuming after %s", leaguesOf(begun, total))
 	}
 	e.p.ForBatch()
 	progress := e.p.StartProgress(begun, total, false)
@@ -84,10 +84,10 @@ func (e *experimentRun) finishShard(ctx context.Context, dir *results.Dir, out s
 	case err != nil:
 		return err
 	case leagues < total && plan.Records == results.RecordsNone:
-		e.p.Note("stopped after %d of %s; without records the shard starts over next time", leagues, words.Plain.Plural(int64(total), "league"))
+		e.p.Note("stopped after %s; without records the shard starts over next time", leaguesOf(leagues, total))
 		return command.Reported(command.ErrStopped)
 	case leagues < total:
-		e.p.Note("stopped after %d of %s; continue with: strategylab experiment --resume %s", leagues, words.Plain.Plural(int64(total), "league"), words.ShellWord(out))
+		e.p.Note("stopped after %s; continue with: strategylab experiment --resume %s", leaguesOf(leagues, total), words.ShellWord(out))
 		return command.Reported(command.ErrStopped)
 	}
 	e.p.Note("%v is complete in %s; when all are: strategylab merge %s --out DIR", shard, out, foldersLike(out, shard.Number))

@@ -203,7 +203,7 @@ func (w *whatIf) playOut(ctx context.Context, dir *results.Dir, out string, fact
 		return err
 	}
 	if played.Interrupted {
-		w.p.Note("stopped after %d of %s", run.Estimates.Leagues, words.Plain.Plural(int64(run.Plan.Runs), "league"))
+		w.p.Note("stopped after %s", leaguesOf(run.Estimates.Leagues, run.Plan.Runs))
 		return command.Reported(command.ErrStopped)
 	}
 	w.p.Note("new leagues in %s; to compare them: strategylab compare %s DIR", out, words.ShellWord(out))

@@ -30,7 +30,7 @@ import (
 
 // patience is what is waited for an answer where some never come. It is tried
 // three times, so that a busy machine makes nobody miss it.
-const patience = 200 * time.Millisecond
+const patience = 900 * time.Millisecond
 
 var quick = game.Backoff{Retries: 2, First: time.Millisecond, Most: 4 * time.Millisecond}
 

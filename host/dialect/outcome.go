@@ -145,19 +145,22 @@ func (o *Outcome) derive(a, b string, said bool) {
 	second, failed := game.ParseParity(string(o.Choices[b]))
 	number, drawn := o.Drawn.Get()
 	played := err == nil && failed == nil
-	scoreless := o.Score != nil && o.Score[a] == 0 && o.Score[b] == 0
 	switch {
 	case o.Winner != "" && (len(o.Offenders) > 0 || o.Choices != nil && !played):
 		o.Status = protocol.StatusTechnicalLoss
 	case o.Winner != "":
 		o.Status = protocol.StatusWin
-	case len(o.Offenders) > 0, scoreless:
+	case len(o.Offenders) > 0:
 		o.Status = protocol.StatusTechnicalLoss
 	case played && drawn && first != second:
 		o.Status, o.Winner = protocol.StatusWin, a
 		if game.ParityOf(number) == second {
 			o.Winner = b
 		}
+	case played && drawn:
+		o.Status = protocol.StatusDraw
+	case o.Score != nil && o.Score[a] == 0 && o.Score[b] == 0:
+		o.Status = protocol.StatusTechnicalLoss
 	case said, played && first == second:
 		o.Status = protocol.StatusDraw
 	}

@@ -119,16 +119,14 @@ var topLevel = []string{
 // bare detail for an error of JSON-RPC itself.
 func (e *Error) Data(h Header) (jsontext.Value, error) {
 	if _, is := canonicalForms[e.Canonical]; is {
-		return json.Marshal(struct {
-			Canonical  string      `json:"canonical"`
-			Violations []Violation `json:"violations"`
-		}{e.Canonical, Tidy(slices.Clone(e.Violations))}, plain)
+		return json.Marshal(map[string]any{"canonical": e.Canonical, "violations": Tidy(slices.Clone(e.Violations))}, plain)
 	}
 	if e.Code == "" {
-		return json.Marshal(struct {
-			Detail   string `json:"detail"`
-			Original Type   `json:"original_message_type,omitzero"`
-		}{e.Detail, e.Original}, plain)
+		data := map[string]any{"detail": e.Detail}
+		if e.Original != "" {
+			data["original_message_type"] = e.Original
+		}
+		return json.Marshal(data, plain)
 	}
 	m, err := e.Message(h)
 	if err != nil {
@@ -168,7 +166,7 @@ func (e *Error) Message(h Header) (Message, error) {
 // level into the header: its own fields, and beside them the rest.
 func (e *Error) details(h *Header, t Type) (context jsontext.Value, err error) {
 	h.Protocol, h.MessageType, h.extra = Version, t, nil
-	all, beside := make(map[string]any), make(map[string]any)
+	all := make(map[string]any)
 	if e.Code == CodeTokenInvalid && e.Original != "" {
 		all["action"] = e.Original // what the token was shown for
 	}
@@ -176,22 +174,13 @@ func (e *Error) details(h *Header, t Type) (context jsontext.Value, err error) {
 	if len(e.Violations) > 0 {
 		all["violations"] = e.Violations
 	}
-	for _, name := range topLevel {
-		if value, given := e.Context[name]; given {
-			beside[name] = value
-		}
-	}
-	raw, err := json.Marshal(beside, plain)
-	if err != nil {
-		return nil, fmt.Errorf("protocol: encode the particulars of %s: %w", e.Code, err)
-	}
-	for _, m := range rawjson.Split(raw) {
-		if !h.set(m) {
-			h.extra = append(h.extra, m)
-		}
-	}
 	if context, err = json.Marshal(all, plain); err != nil {
 		return nil, fmt.Errorf("protocol: encode the context of %s: %w", e.Code, err)
+	}
+	for _, m := range rawjson.Split(context) {
+		if slices.Contains(topLevel, m.Name) && !h.set(m) {
+			h.extra = append(h.extra, m)
+		}
 	}
 	return context, nil
 }

@@ -165,8 +165,12 @@ func (c *checker) value(f *field, v jsontext.Value, at unsafe.Pointer) {
 		keep(f, kind == 't', at)
 	case kindInteger:
 		keep(f, c.integer(f, v), at)
-	case kindRound:
-		c.roundNumber(v)
+	case kindRound: // in tolerant mode any text, too
+		if kind == '0' {
+			c.integer(f, v)
+		} else if kind != '"' || c.mode == Strict {
+			c.found("type", CodeInvalidFieldType)
+		}
 		*(*Round)(at) = glanceRound(v)
 	case kindObject:
 		if f.opt {
@@ -276,21 +280,6 @@ func (c *checker) integer(f *field, v jsontext.Value) int {
 		c.found("range", CodeInvalidFieldType)
 	}
 	return int(n)
-}
-
-// roundNumber checks the number of a round: from 1 up in strict mode, any
-// number or text in tolerant mode.
-func (c *checker) roundNumber(v jsontext.Value) {
-	if v.Kind() == '"' && c.mode == Tolerant {
-		return
-	}
-	if v.Kind() != '0' {
-		c.found("type", CodeInvalidFieldType)
-		return
-	}
-	if n, ok := rawjson.Integer(v); !ok || c.mode == Strict && n < 1 {
-		c.found("range", CodeInvalidFieldType)
-	}
 }
 
 type finding struct {

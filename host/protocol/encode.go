@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // plain are the options for writing: maps in the order of their keys, so
@@ -32,19 +33,16 @@ func Encode(m Message) (jsontext.Value, error) {
 }
 
 func encode(m Message, h *Header) (jsontext.Value, error) {
-	header := headerShape().fields
-	if c, ok := m.(*broadcastCopy); ok {
-		w := memberWriter{dst: make([]byte, 0, messageRoom+len(c.of.fields)), err: c.of.err}
-		w.members(header, unsafe.Pointer(h))
-		w.dst = append(w.dst, c.of.fields...)
-		return w.closed(0)
-	}
 	fields, err := fieldsOf(m)
 	if err != nil {
 		return nil, err
 	}
-	w := memberWriter{dst: make([]byte, 0, messageRoom)}
-	w.members(header, unsafe.Pointer(h))
+	room := messageRoom
+	for _, e := range h.extra {
+		room += len(e.Name) + len(`,"":`) + len(e.Value)
+	}
+	w := memberWriter{dst: make([]byte, 0, room)}
+	w.members(headerShape().fields, unsafe.Pointer(h))
 	w.members(fields, placeOf(m))
 	for _, e := range h.extra {
 		w.name(e.Name)
@@ -55,6 +53,9 @@ func encode(m Message, h *Header) (jsontext.Value, error) {
 
 // fieldsOf returns the fields of a message that are not in its header.
 func fieldsOf(m Message) ([]field, error) {
+	if c, ok := m.(*broadcastCopy); ok {
+		return nil, c.err
+	}
 	e := catalog().types[m.Head().MessageType]
 	if e == nil || reflect.TypeOf(m).Elem() != e.goType {
 		return nil, fmt.Errorf("the message is a %T", m)
@@ -146,7 +147,7 @@ func (w *memberWriter) value(f *field, at unsafe.Pointer) {
 		if r.isText {
 			w.text(f, r.text)
 		} else {
-			w.dst = strconv.AppendInt(w.dst, int64(r.number), 10)
+			w.dst = strconv.AppendInt(w.dst, int64(r.value), 10)
 		}
 	case kindObject:
 		start := len(w.dst)
@@ -211,24 +212,17 @@ func (w *memberWriter) dict(f *field, dict reflect.Value) {
 // the header for its receiver, whose message type is that of m. A message that cannot be encoded is
 // reported when a copy is encoded. The function returned is safe for concurrent use.
 func Broadcast(m Message) func(Header) Message {
-	body := &broadcast{kind: m.Head().MessageType}
-	fields, err := fieldsOf(m)
-	w := memberWriter{err: err}
-	w.members(fields, placeOf(m))
-	body.fields, body.err = w.dst, w.err
+	kind := m.Head().MessageType
+	raw, err := encode(m, m.Head())
+	fields := slices.DeleteFunc(rawjson.Split(raw), func(m rawjson.Member) bool { return IsHeaderField(m.Name) })
 	return func(h Header) Message {
-		h.MessageType, h.extra = body.kind, nil
-		return &broadcastCopy{h, body}
+		h.MessageType, h.extra = kind, fields
+		return &broadcastCopy{h, err}
 	}
 }
 
-type broadcast struct {
-	kind   Type
-	fields []byte // the members behind the header, each with a comma before it
-	err    error
-}
-
+// A broadcastCopy has its fields, as they are written, in the header.
 type broadcastCopy struct {
 	Header
-	of *broadcast
+	err error
 }

@@ -113,7 +113,7 @@ func TestBroadcastIsTheMessage(t *testing.T) {
 	for _, s := range samples(t) {
 		asPackageJSON(t, s.message)
 	}
-	for _, r := range []Round{{}, NoRound(), RoundNumber(7), {text: `"ROUND" 1`, isText: true, is: present}} {
+	for _, r := range []Round{{}, NoRound(), RoundNumber(7), {Opt: Some(1), text: `"ROUND" 1`, isText: true}} {
 		ack := &Ack{Header: NewHeader("GAME_OVER_ACK", "player:\"P01\"\n", "", "é\u2028"), Status: StatusAcknowledged, RefereeID: "<&>"}
 		ack.RoundID = r
 		asPackageJSON(t, ack)
@@ -131,7 +131,7 @@ func TestEncodeRefusesTexts(t *testing.T) {
 		"a header field":          &Ack{Header: broken},
 		"an own field":            &Ack{Header: good, PlayerID: bad},
 		"a type of another shape": &Ack{Header: NewHeader(TypeGameOver, "", "", "")},
-		"a round":                 &Ack{Header: Header{MessageType: "GAME_OVER_ACK", RoundID: Round{text: bad, isText: true, is: present}}},
+		"a round":                 &Ack{Header: Header{MessageType: "GAME_OVER_ACK", RoundID: Round{Opt: Some(0), text: bad, isText: true}}},
 		"a broadcast's field":     Broadcast(table)(table.Header),
 		"a copy's header":         Broadcast(&Ack{Header: good})(broken),
 	} {

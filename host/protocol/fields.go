@@ -161,7 +161,7 @@ func ofType(t reflect.Type) field {
 	f := field{min: -rawjson.MaxInteger, max: rawjson.MaxInteger}
 	switch {
 	case t == reflect.TypeFor[Round]():
-		f.kind, f.opt = kindRound, true
+		f.kind, f.opt, f.min, f.bounded = kindRound, true, 1, true
 	case t == reflect.TypeFor[Choice]():
 		f.oneOf = valueSets["parity"]
 	case t == reflect.TypeFor[jsontext.Value]():

@@ -60,21 +60,20 @@ func (o *Opt[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 // such as "ROUND_1"; a Round keeps that text and encodes it again, so that an
 // acknowledgement echoes what was announced. The zero Round is an absent member.
 type Round struct {
-	is     presence // first, as in an [Opt]
-	isText bool
-	number int
-	text   string
+	Opt[int] // its number
+	isText   bool
+	text     string
 }
 
 // RoundNumber returns the round with number n.
-func RoundNumber(n int) Round { return Round{number: n, is: present} }
+func RoundNumber(n int) Round { return Round{Opt: Some(n)} }
 
 // NoRound returns an explicit null.
-func NoRound() Round { return Round{is: null} }
+func NoRound() Round { return Round{Opt: Null[int]()} }
 
 // Number returns the round's number, and 0 where there is none: the member is
 // absent or null, or a text without a number at its end.
-func (r Round) Number() int { return r.number }
+func (r Round) Number() int { return r.value }
 
 // String returns the round as it stands on the wire, without quotes, and ""
 // where it is absent or null.
@@ -85,20 +84,16 @@ func (r Round) String() string {
 	case r.isText:
 		return r.text
 	default:
-		return strconv.Itoa(r.number)
+		return strconv.Itoa(r.value)
 	}
 }
 
 // MarshalJSONTo writes the number, the text or null.
 func (r Round) MarshalJSONTo(enc *jsontext.Encoder) error {
-	switch {
-	case r.is != present:
-		return enc.WriteToken(jsontext.Null)
-	case r.isText:
+	if r.isText {
 		return enc.WriteToken(jsontext.String(r.text))
-	default:
-		return enc.WriteToken(jsontext.Int(int64(r.number)))
 	}
+	return r.Opt.MarshalJSONTo(enc)
 }
 
 // glanceRound reads a round for the header of an answer; anything else counts as absent.
@@ -110,7 +105,7 @@ func glanceRound(v jsontext.Value) Round {
 		if err != nil {
 			n = 0
 		}
-		return Round{number: n, text: text, isText: true, is: present}
+		return Round{Opt: Some(n), text: text, isText: true}
 	case '0':
 		if n, ok := rawjson.Integer(v); ok {
 			return RoundNumber(int(n))

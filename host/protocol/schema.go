@@ -250,7 +250,7 @@ func (w schemaWriter) kind(f *field, nullable bool) rawjson.Object {
 		if w.mode == Tolerant {
 			return members("type", []string{"integer", "string", "null"}, "minimum", -rawjson.MaxInteger, "maximum", rawjson.MaxInteger)
 		}
-		return typed("integer", "minimum", 1, "maximum", rawjson.MaxInteger)
+		return typed("integer", "minimum", f.min, "maximum", f.max)
 	case kindObject:
 		return append(typed("object"), w.object(f.sub, "")[1:]...)
 	case kindList:

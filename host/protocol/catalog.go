@@ -179,25 +179,24 @@ var catalog = sync.OnceValue(func() *tables {
 
 var fieldNames = sync.OnceValue(func() map[string]bool {
 	names := make(map[string]bool)
+	var gather func(*shape)
+	gather = func(s *shape) {
+		for i := range s.fields {
+			f := &s.fields[i]
+			names[f.name] = true
+			if sub := f.inner(); sub != nil {
+				gather(sub)
+			}
+		}
+		for _, part := range s.parts {
+			gather(part)
+		}
+	}
 	for _, e := range catalog().lines {
-		e.table().gather(names)
+		gather(e.table())
 	}
 	return names
 })
-
-// gather adds the names of the shape and of all shapes below it.
-func (s *shape) gather(names map[string]bool) {
-	for i := range s.fields {
-		f := &s.fields[i]
-		names[f.name] = true
-		if sub := f.inner(); sub != nil {
-			sub.gather(names)
-		}
-	}
-	for _, part := range s.parts {
-		part.gather(names)
-	}
-}
 
 // lower returns the type in lower case, which serves many programs as method.
 func lower(t Type) string { return strings.ToLower(string(t)) }

@@ -1,8 +1,6 @@
 package protocol
 
-import (
-	"github.com/strategylab/strategylab/host/credential"
-)
+import "github.com/strategylab/strategylab/host/credential"
 
 // The values of status in LEAGUE_STATUS and of the GET_STATUS query.
 const (

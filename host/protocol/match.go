@@ -1,8 +1,6 @@
 package protocol
 
-import (
-	"cmp"
-)
+import "cmp"
 
 // The roles of the two players of a match.
 const (

@@ -1,7 +1,5 @@
 package protocol
 
-import ()
-
 // The values of status in a registration answer.
 const (
 	StatusAccepted = "ACCEPTED"

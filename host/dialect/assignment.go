@@ -11,9 +11,12 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
+// assigns begins the trait of a referee that takes assignments.
+const assigns = "hands-out-by-"
+
 // AssignmentTrait returns the trait of a referee that takes assignments under a
 // name of [protocol.AssignmentNames].
-func AssignmentTrait(name string) string { return "hands-out-by-" + name }
+func AssignmentTrait(name string) string { return assigns + name }
 
 var playerIDs = [...]string{"player_A_id", "player_B_id"}
 

@@ -47,18 +47,31 @@ func OfProtocol() []*Dialect {
 // Named returns the known dialect of that name, with the traits that "+" signs
 // add to it: "contracts+numeric-ids". The error lists the known names.
 func Named(name string) (*Dialect, error) {
-	base, rest, more := strings.Cut(name, "+")
-	var names []string
-	for _, d := range Known() {
-		if d.Name == base {
-			if !more {
-				return d, nil
-			}
-			return d.withTraits(strings.Split(rest, "+"))
+	parts := strings.Split(name, "+")
+	at := slices.IndexFunc(known, func(d *Dialect) bool { return d.Name == parts[0] })
+	if at < 0 {
+		var names []string
+		for _, d := range known {
+			names = append(names, d.Name)
 		}
-		names = append(names, d.Name)
+		return nil, fmt.Errorf("unknown dialect %q; known are %s", name, strings.Join(names, ", "))
 	}
-	return nil, fmt.Errorf("unknown dialect %q; known are %s", name, strings.Join(names, ", "))
+	d := known[at]
+	for _, trait := range parts[1:] {
+		changed := *d
+		assigned, isAssignment := strings.CutPrefix(trait, assigns)
+		switch change := traits[trait]; {
+		case change != nil:
+			change(&changed)
+		case isAssignment && protocol.Assigns(assigned):
+			changed.Assignment = assigned
+		default:
+			return nil, fmt.Errorf("dialect %s: unknown trait %q", d.Name, trait)
+		}
+		changed.Name += "+" + trait
+		d = &changed
+	}
+	return d, nil
 }
 
 var builtin = []*Dialect{Contracts, Envelope, Tool, ToolIO, Bare}
@@ -147,48 +160,25 @@ var traits = map[string]func(d *Dialect){
 	},
 }
 
-// With returns the dialect with a trait added, under the name by which [Named]
-// finds it. A trait that it has already, or an unknown one, changes nothing.
+// With returns the dialect with a trait added; the one that [Named] finds. A trait that it has
+// already, or an unknown one, changes nothing.
 func (d *Dialect) With(trait string) *Dialect {
-	changed, err := d.withTraits([]string{trait})
-	if err != nil || d.Has(trait) {
-		return d
+	if changed, err := Named(d.Name + "+" + trait); err == nil && !d.Has(trait) {
+		return changed
 	}
-	return changed
+	return d
 }
 
 // Without returns the dialect without a trait; the one that [Named] finds.
 func (d *Dialect) Without(trait string) *Dialect {
-	if !d.Has(trait) {
-		return d
-	}
 	parts := slices.DeleteFunc(strings.Split(d.Name, "+"), func(name string) bool { return name == trait })
-	changed, err := Named(strings.Join(parts, "+"))
-	if err != nil {
-		return d // it is not one of the known
+	if changed, err := Named(strings.Join(parts, "+")); err == nil && d.Has(trait) {
+		return changed
 	}
-	return changed
+	return d
 }
 
 // Has reports whether the trait was added to the dialect.
 func (d *Dialect) Has(trait string) bool {
 	return slices.Contains(strings.Split(d.Name, "+")[1:], trait)
-}
-
-func (d *Dialect) withTraits(names []string) (*Dialect, error) {
-	changed := *d
-	for _, name := range names {
-		change := traits[name]
-		assigned, isAssignment := strings.CutPrefix(name, "hands-out-by-")
-		switch {
-		case change != nil:
-			change(&changed)
-		case isAssignment && protocol.Assigns(assigned):
-			changed.Assignment = assigned
-		default:
-			return nil, fmt.Errorf("dialect %s: unknown trait %q", d.Name, name)
-		}
-		changed.Name += "+" + name
-	}
-	return &changed, nil
 }

@@ -35,6 +35,10 @@ func (p Place) unwrap(params rawjson.Object) (message rawjson.Object, name strin
 		return rawjson.Split(params.Get(p.Message)), name, nil // missing input is empty
 	}
 	if p.Header != "" {
+		if params.Get(p.Header) == nil {
+			return nil, "", protocol.Refuse(protocol.CodeMissingField, "", "The method "+p.Method+" wants the header in params."+p.Header+".",
+				protocol.Violation{Path: "/" + p.Header, Rule: "required"})
+		}
 		message, refusal = p.join(params)
 		return message, "", refusal
 	}

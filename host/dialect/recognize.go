@@ -36,19 +36,9 @@ func (c *Codec) recognize(method string, params rawjson.Object) (*Dialect, *prot
 	case found != nil:
 		return found, nil
 	case owner != nil && (c.mode == protocol.Strict || params.Get("message_type") == nil):
-		return owner, owner.Request.absent()
+		return owner, nil // which lacks something
 	}
 	return c.flat(method, protocol.TypeOf(params)), nil
-}
-
-// absent is the error for a request under the place's method that lacks the members of the place.
-func (p Place) absent() *protocol.Error {
-	if p.Name != "" {
-		return refuseTool(protocol.CanonicalInvalidToolInput, "A tool is called with a name in params."+p.Name+".",
-			protocol.Violation{Path: "/params/" + p.Name, Rule: "required"})
-	}
-	return protocol.Refuse(protocol.CodeMissingField, "", "The method "+p.Method+" wants the header in params."+p.Header+".",
-		protocol.Violation{Path: "/" + p.Header, Rule: "required"})
 }
 
 // flat returns the dialect of an unwrapped message: the first that uses the

@@ -149,13 +149,19 @@ func locate(raw jsontext.Value, depth int) (rawjson.Object, jsontext.Value) {
 	case doc.Get("message_type") != nil, depth >= maxNesting:
 		return doc, raw
 	}
-	for _, place := range answerPlaces {
-		inner := place.pick(doc)
-		if place.Header != "" && doc.Get(place.Header).Kind() == '{' {
-			if message, refusal := place.join(doc); refusal == nil {
-				return message, message.Encode()
+	if doc.Get(Envelope.Answer.Header).Kind() == '{' {
+		if message, refusal := Envelope.Answer.join(doc); refusal == nil {
+			return message, message.Encode()
+		}
+	}
+	for _, name := range inAnswers {
+		inner := doc.Get(name)
+		for _, part := range rawjson.Batch(inner) {
+			if inner = rawjson.Split(part).Get("text"); inner.Kind() == '"' {
+				break
 			}
-		} else if kind := inner.Kind(); kind == '{' || kind == '"' {
+		}
+		if kind := inner.Kind(); kind == '{' || kind == '"' {
 			if found, body := locate(inner, depth+1); found != nil {
 				return found, body
 			}
@@ -164,28 +170,8 @@ func locate(raw jsontext.Value, depth int) (rawjson.Object, jsontext.Value) {
 	return doc, raw
 }
 
-// answerPlaces are the places where locate looks, in this order.
-var answerPlaces = []Place{
-	Envelope.Answer, Tool.Answer, ToolIO.Answer, {Content: true}, {Message: "message"}, {Message: "result"}, {Message: "params"},
-}
-
-// pick returns what is in a place without a header of its own, nil for nothing.
-func (p Place) pick(doc rawjson.Object) jsontext.Value {
-	switch {
-	case p.Header != "":
-		return nil
-	case p.Message != "":
-		return doc.Get(p.Message)
-	}
-	if content := doc.Get("content"); content.Kind() == '[' {
-		for _, e := range rawjson.Elements(content) {
-			if part := rawjson.Split(e); part.Get("text").Kind() == '"' {
-				return part.Get("text")
-			}
-		}
-	}
-	return nil
-}
+// inAnswers are the members in which locate looks, in this order; of a list it takes the first text.
+var inAnswers = []string{Tool.Answer.Message, ToolIO.Answer.Message, "content", "message", "result", "params"}
 
 func readRPCError(a Answer) *Refusal {
 	doc := rawjson.Split(a.Error)

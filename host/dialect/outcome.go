@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,7 +42,7 @@ func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error
 		Drawn: details.DrawnNumber, Choices: details.Choices, Score: m.Result.Score,
 		Offenders: details.TechnicalLossPlayerIDs, Reason: details.Reason,
 	}
-	o.identify(a, b)
+	o.call(func(id string) string { return protocol.PlayerOf(id, a, b) })
 	if o.Status == "" {
 		o.derive(a, b, m.Result.Winner != protocol.Opt[string]{})
 	}
@@ -65,33 +66,28 @@ func OutcomeFor(m *protocol.GameOver, self, name, opponent string, role game.Rol
 	if named && o.Winner == "" { // in the status
 		o.Status, o.Winner = protocol.StatusWin, winner
 	}
-	switch role {
-	case game.RoleA:
-		o.identify(self, opponent)
-	case game.RoleB:
-		o.identify(opponent, self)
-	default:
-		o.identify("", "")
-	}
-	o.rename(name, self)
-	for _, id := range slices.Sorted(maps.Keys(o.Choices)) {
-		if _, own := o.Choices[self]; own && id != self && len(o.Choices) == 2 {
-			o.rename(id, opponent)
+	sides := map[game.Role][2]string{game.RoleA: {self, opponent}, game.RoleB: {opponent, self}}[role]
+	o.call(func(id string) string {
+		if id = protocol.PlayerOf(id, sides[0], sides[1]); id == name && name != "" {
+			return self
 		}
+		return id
+	})
+	if _, own := o.Choices[self]; own && len(o.Choices) == 2 {
+		o.call(func(id string) string {
+			if _, chose := o.Choices[id]; chose && id != self {
+				return opponent
+			}
+			return id
+		})
 	}
 	switch {
 	case protocol.Means(protocol.Winning, o.Status):
-		o.Status = protocol.StatusWin
-		if o.Winner == "" {
-			o.Winner = self
-		}
+		o.Status, o.Winner = protocol.StatusWin, cmp.Or(o.Winner, self)
 	case protocol.Means(protocol.Drawing, o.Status):
 		o.Status = protocol.StatusDraw
 	case protocol.Means(protocol.Losing, o.Status):
-		o.Status = protocol.StatusWin
-		if o.Winner == "" {
-			o.Winner = opponent
-		}
+		o.Status, o.Winner = protocol.StatusWin, cmp.Or(o.Winner, opponent)
 	case o.Status != protocol.StatusTechnicalLoss: // none, or a word of its own
 		o.Status = ""
 		o.derive(self, opponent, r.WinnerPlayerID != protocol.Opt[string]{})
@@ -110,32 +106,21 @@ func Opponent(m *protocol.GameOver, self string) string {
 	return ""
 }
 
-// identify gives the players a, who is PLAYER_A, and b their ids where the outcome names them by
+// call gives the players the ids that a function has for what the outcome calls them, such as
 // their roles, and reads nobody and choices in any spelling.
-func (o *Outcome) identify(a, b string) {
+func (o *Outcome) call(id func(string) string) {
 	if protocol.Means(protocol.Nobody, o.Winner) {
 		o.Winner = ""
 	}
-	o.rename(o.Winner, protocol.PlayerOf(o.Winner, a, b))
-	for id, choice := range o.Choices {
-		o.rename(id, protocol.PlayerOf(id, a, b))
-		if lower := protocol.Choice(strings.ToLower(string(choice))); lower != choice {
-			o.Choices = maps.Clone(o.Choices)
-			o.Choices[protocol.PlayerOf(id, a, b)] = lower
-		}
+	o.Winner = id(o.Winner)
+	if o.Choices == nil {
+		return // nothing is said of them
 	}
-}
-
-// rename gives a player its id where the outcome calls it something else.
-func (o *Outcome) rename(name, id string) {
-	if o.Winner == name {
-		o.Winner = id
+	choices := make(map[string]protocol.Choice, len(o.Choices))
+	for name, choice := range o.Choices {
+		choices[id(name)] = protocol.Choice(strings.ToLower(string(choice)))
 	}
-	if choice, made := o.Choices[name]; made && name != id {
-		o.Choices = maps.Clone(o.Choices)
-		delete(o.Choices, name)
-		o.Choices[id] = choice
-	}
+	o.Choices = choices
 }
 
 // derive finds the status, and where choices and number show it the winner, of a result without a
@@ -194,10 +179,7 @@ func (o Outcome) settled(t protocol.Type, a, b string) (Outcome, error) {
 		return o, nil
 	}
 	if len(o.Offenders) == 0 {
-		o.Offenders = []string{a, b}
-		if o.Winner != "" {
-			o.Offenders = slices.DeleteFunc(o.Offenders, func(id string) bool { return id == o.Winner })
-		}
+		o.Offenders = slices.DeleteFunc([]string{a, b}, func(id string) bool { return id == o.Winner })
 	}
 	o.Offenders = slices.Sorted(slices.Values(o.Offenders))
 	for _, id := range o.Offenders {

@@ -97,25 +97,16 @@ func texts(all ...string) []mcp.Content {
 // schema before the tool is called, and the output, or the content of a *Refusal, before
 // it is sent. The error is canonical, or the tool's own, for the client.
 func (s *Server) checked(ctx context.Context, c *Call) (json.RawMessage, error) {
-	var own error
-	output, err := s.chain.Call(ctx, wire.Call{
-		Transport: c.From.Transport, Route: c.From.Route, Tool: c.Tool, Input: jsontext.Value(c.Input),
-	}, func(ctx context.Context) (jsontext.Value, error) {
+	var declined *Refusal
+	output, err := s.chain.Call(ctx, c.From, c.Tool, jsontext.Value(c.Input), func(ctx context.Context) (jsontext.Value, error) {
 		output, err := s.run(ctx, c)
-		if wire.Canonical(err) != nil {
-			return nil, err
-		}
-		own = err
-		if refusal, is := errors.AsType[*Refusal](err); is {
-			return jsontext.Value(refusal.Structured), nil
-		}
-		if err != nil {
-			err = wire.ErrDeclined
+		if errors.As(err, &declined) {
+			return jsontext.Value(declined.Structured), nil
 		}
 		return jsontext.Value(output), err
 	})
-	if err == nil || errors.Is(err, wire.ErrDeclined) {
-		err = own
+	if err == nil && declined != nil {
+		err = declined
 	}
 	return json.RawMessage(output), err
 }

@@ -175,7 +175,7 @@ func TestOneAtATime(t *testing.T) {
 			for range 4 {
 				all.Go(func() { p.Handle(t.Context(), &jsonrpc.Request{Method: "x", ID: []byte(`1`)}) })
 				all.Go(func() {
-					_, err := p.Call(t.Context(), wire.Call{Tool: "count", Input: []byte(`{"n":1}`)}, func(context.Context) (jsontext.Value, error) {
+					_, err := p.Call(t.Context(), new(jsonrpc.Request), "count", jsontext.Value(`{"n":1}`), func(context.Context) (jsontext.Value, error) {
 						inHand()
 						return jsontext.Value(`{"n":1}`), nil
 					})
@@ -213,7 +213,7 @@ func TestNobodyWaitsForEver(t *testing.T) {
 		if res := p.Handle(ctx, &jsonrpc.Request{Method: "x", ID: []byte(`2`)}); res.Status != http.StatusInternalServerError || res.Error == nil {
 			t.Errorf("the answer is %+v", res)
 		}
-		if _, err := p.Call(ctx, wire.Call{Tool: "count"}, nil); !errors.Is(err, context.Canceled) {
+		if _, err := p.Call(ctx, new(jsonrpc.Request), "count", nil, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("the call ends with %v", err)
 		}
 		close(leave)
@@ -234,7 +234,7 @@ func TestCall(t *testing.T) {
 	}{
 		{"as it should be", "count", `{"n":1}`, `{"n":2}`, nil, "", nil, true},
 		{"unknown tool", "other", `{"n":1}`, `{"n":2}`, nil, "TOOL_NOT_FOUND", []protocol.Violation{{Path: "/params/name", Rule: "known"}}, false},
-		{"no input", "count", ``, `{"n":2}`, nil, "INVALID_TOOL_INPUT", []protocol.Violation{{Path: "/params/arguments/n", Rule: "required"}}, false},
+		{"no input", "count", `{}`, `{"n":2}`, nil, "INVALID_TOOL_INPUT", []protocol.Violation{{Path: "/params/arguments/n", Rule: "required"}}, false},
 		{"bad input", "count", `{"n":"x"}`, `{"n":2}`, nil, "INVALID_TOOL_INPUT", []protocol.Violation{{Path: "/params/arguments/n", Rule: "type"}}, false},
 		{"bad output", "count", `{"n":1}`, `{"n":"2"}`, nil, "INTERNAL_ERROR", []protocol.Violation{{Path: "/n", Rule: "type"}}, true},
 		{"no output", "count", `{"n":1}`, ``, nil, "INTERNAL_ERROR", []protocol.Violation{{Path: "", Rule: "json"}}, true},
@@ -245,11 +245,7 @@ func TestCall(t *testing.T) {
 		var log strings.Builder
 		p := chain(t, wire.Config{Errors: slog.New(slog.NewTextHandler(&log, nil))})
 		called := false
-		var input jsontext.Value
-		if tt.input != "" {
-			input = []byte(tt.input)
-		}
-		got, err := p.Call(t.Context(), wire.Call{Transport: "http", Route: "/mcp", Tool: tt.tool, Input: input}, func(context.Context) (jsontext.Value, error) {
+		got, err := p.Call(t.Context(), new(jsonrpc.Request), tt.tool, jsontext.Value(tt.input), func(context.Context) (jsontext.Value, error) {
 			called = true
 			return []byte(tt.output), tt.err
 		})

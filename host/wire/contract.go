@@ -311,66 +311,44 @@ func canonicalOf(x *Exchange) *protocol.Error {
 	return nil
 }
 
-// ErrDeclined is what serve returns to [Chain.Call] if the tool declines a valid call for a reason
-// of its own, which the caller is shown. The call is logged as ok.
-var ErrDeclined = errors.New("the tool declined the call")
-
-// A Call is a tool call that did not arrive as a [jsonrpc.Request], such as one
-// that an SDK of the MCP standard has read.
-type Call struct {
-	Transport jsonrpc.Transport // http or stdio
-	Route     string            // the path, or "stdio"
-	Tool      string            // the name or an alias
-	Input     jsontext.Value    // the argument; nil stands for an empty object
-}
-
-// Call takes a call of a plain tool through the stages that apply to it: the tool
-// must exist and the input must keep its schema before serve is called, the
-// output must keep its schema before Call returns it, and the outcome is logged.
-//
-// The error is canonical ([Canonical]), or that of serve as it is, which is logged as an
-// INTERNAL_ERROR unless it is a *protocol.Error or ErrDeclined.
-func (c *Chain) Call(ctx context.Context, call Call, serve func(ctx context.Context) (jsontext.Value, error)) (jsontext.Value, error) {
+// Call takes a call of a plain tool that an SDK of the MCP standard has read from a request through
+// the stages that apply to it: the tool must exist and the input must keep its schema before
+// serve is called, and the output its own before Call returns it. The outcome is logged. The error is canonical ([Canonical]), or the tool's own reason to decline a valid call,
+// which is logged as ok.
+func (c *Chain) Call(ctx context.Context, from *jsonrpc.Request, tool string, input jsontext.Value, serve func(context.Context) (jsontext.Value, error)) (jsontext.Value, error) {
 	began, leave, err := c.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	output, err := c.call(ctx, call, serve)
-	if c.cfg.Log == nil {
-		return output, err
-	}
-	x := &Exchange{RPC: &jsonrpc.Request{Transport: call.Transport, Route: call.Route}, response: jsonrpc.Response{Status: http.StatusOK}}
-	if refusal, ok := errors.AsType[*protocol.Error](err); ok {
+	x := &Exchange{RPC: &jsonrpc.Request{Transport: from.Transport, Route: from.Route}, response: jsonrpc.Response{Status: http.StatusOK}}
+	output, err := c.call(ctx, tool, input, serve)
+	if refusal := Canonical(err); refusal != nil {
 		x.refuse(refusal, nil)
-	} else if err != nil && !errors.Is(err, ErrDeclined) {
-		x.refuse(internal(err), nil)
 	}
-	c.log(x, methodToolsCall, began)
+	if c.cfg.Log != nil {
+		c.log(x, methodToolsCall, began)
+	}
 	return output, err
 }
 
-func (c *Chain) call(ctx context.Context, call Call, serve func(context.Context) (jsontext.Value, error)) (jsontext.Value, error) {
-	if call.Tool == "" {
+func (c *Chain) call(ctx context.Context, name string, input jsontext.Value, serve func(context.Context) (jsontext.Value, error)) (jsontext.Value, error) {
+	if name == "" {
 		return nil, refuse(protocol.CanonicalInvalidToolInput, protocol.Violation{Path: "/params/name", Rule: "required"})
 	}
-	tool, known := c.cfg.Registry.Find(call.Tool)
+	tool, known := c.cfg.Registry.Find(name)
 	if !known {
 		return nil, unknownTool("/params/name")
 	}
-	if call.Input == nil {
-		call.Input = jsontext.Value("{}")
-	}
-	io, refusal := c.input(tool.Name, call.Input, "/params/arguments")
+	io, refusal := c.input(tool.Name, input, "/params/arguments")
 	if refusal != nil {
 		return nil, refusal
 	}
 	output, err := serve(ctx)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		if refusal = c.badOutput(io.Tool, io.CheckOutput(output, "")); refusal != nil {
+			return nil, refusal
+		}
 	}
-	if refusal := c.badOutput(io.Tool, io.CheckOutput(output, "")); refusal != nil {
-		return nil, refusal
-	}
-	return output, nil
+	return output, err
 }

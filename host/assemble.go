@@ -26,7 +26,6 @@ type place struct {
 	mcp        *mcptools.Config
 	validation Validation
 	tools      *toolTables
-	lists      *wire.Lists // nil for an agent alone
 	besides
 }
 
@@ -67,7 +66,7 @@ func assemble(ctx context.Context, p place, role protocol.Role, create creator) 
 		p.server.Other = onPath{path(p.server), http.HandlerFunc(onlyPost), pages{p.pages, path(p.server)}}
 	}
 	a := &assembled{client: jsonrpc.NewClient(p.network.From(p.name), jsonrpc.ClientConfig{Tap: p.server.Tap})}
-	caller := &wire.Caller{Client: a.client, Codec: dialect.NewCodec(protocol.Tolerant), Lists: p.lists}
+	caller := &wire.Caller{Client: a.client, Codec: dialect.NewCodec(protocol.Tolerant)}
 	var err error
 	a.agent, err = create(caller, func() (_ string, err error) {
 		if a.opened, err = open(ctx, p.network, p.name, p.server, p.mcp); err != nil {

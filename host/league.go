@@ -136,7 +136,6 @@ type assembly struct {
 	recorded map[string]string // where agents listened in an earlier process, by id
 	known    *player.League    // what players know beforehand; nil where they have to ask
 	tools    *toolTables
-	lists    wire.Lists // of the tools of foreign agents, for all agents of the league
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
 	first    sync.Once
@@ -174,7 +173,7 @@ func (a *assembly) end() error {
 // endpoint.
 func (a *assembly) join(name string, role protocol.Role, create creator, beside besides) (string, error) {
 	l := a.league
-	p := place{network: avoiding{l.Network, a.taken}, name: name, server: l.Server, mcp: l.MCP, validation: l.Validation, tools: a.tools, besides: beside, lists: &a.lists}
+	p := place{network: avoiding{l.Network, a.taken}, name: name, server: l.Server, mcp: l.MCP, validation: l.Validation, tools: a.tools, besides: beside}
 	if l.Tap != nil {
 		p.server.Tap = l.Tap(name)
 	}

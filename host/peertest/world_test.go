@@ -493,7 +493,8 @@ func (r *traffic) add(server string, req *http.Request, raw []byte) {
 	if req.Header.Get("X-Peer") != "" {
 		return
 	}
-	asks := strings.Contains(string(raw), `"method":"ping"`) || strings.Contains(string(raw), `"method":"tools/list"`) || req.Method == http.MethodGet
+	lists := strings.Contains(string(raw), `"method":"tools/list"`) // which each agent asks by itself
+	asks := lists || strings.Contains(string(raw), `"method":"ping"`) || req.Method == http.MethodGet
 	key := server + " " + req.Method + " " + req.URL.Path + " " + content(raw)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -502,7 +503,7 @@ func (r *traffic) add(server string, req *http.Request, raw []byte) {
 	}
 	r.number[server]++
 	now := arrival{time.Now(), sent(raw)}
-	if before, ok := r.last[key]; ok && now.at.Sub(before.at) < tooSoon && now.sent.Sub(before.sent) <= time.Second {
+	if before, ok := r.last[key]; ok && !lists && now.at.Sub(before.at) < tooSoon && now.sent.Sub(before.sent) <= time.Second {
 		r.repeated++
 		r.repeats = append(r.repeats[:min(len(r.repeats), 5)], fmt.Sprintf("after %v: %.300s", now.at.Sub(before.at).Round(time.Millisecond), key))
 	}

@@ -23,7 +23,6 @@ import (
 type Caller struct {
 	Client *jsonrpc.Client
 	Codec  *dialect.Codec // reads the answers; Tolerant toward agents that are not ours
-	Lists  *Lists         // if set, shared with other callers of the process
 
 	numbered atomic.Int64 // the last id sent to a peer that accepts only numbers
 }

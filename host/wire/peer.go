@@ -3,13 +3,10 @@ package wire
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -151,41 +148,8 @@ func (p *Peer) listTools(ctx context.Context, c *Caller) bool {
 	return get(p, func() bool { return len(p.tools) > 0 })
 }
 
-// Lists are the tools that peers have listed just now, for several callers of one process that
-// would ask the same peer at the same time. It is safe for concurrent use; the zero value is empty.
-type Lists struct {
-	mu     sync.Mutex
-	listed map[string]listed
-}
-
-// listed asks a peer for its tools, the first time that it is called.
-type listed struct {
-	at  time.Time
-	ask func() (discovery.Toolbox, error)
-}
-
-// tools asks a peer for its tools, unless another caller is doing that or has just done so.
+// tools asks a peer for its tools.
 func (c *Caller) tools(ctx context.Context, at string, header http.Header, d *dialect.Dialect) (discovery.Toolbox, error) {
-	ask := func() (discovery.Toolbox, error) { return c.askForTools(ctx, at, header, d) }
-	if c.Lists == nil || header != nil {
-		return ask()
-	}
-	key := fmt.Sprint(at, d.NumericIDs)
-	c.Lists.mu.Lock()
-	maps.DeleteFunc(c.Lists.listed, func(_ string, old listed) bool { return time.Since(old.at) >= describeTime })
-	known, ok := c.Lists.listed[key]
-	if !ok {
-		known = listed{time.Now(), sync.OnceValues(ask)}
-		if c.Lists.listed == nil {
-			c.Lists.listed = make(map[string]listed)
-		}
-		c.Lists.listed[key] = known
-	}
-	c.Lists.mu.Unlock()
-	return known.ask() // which ends in time, whoever asks
-}
-
-func (c *Caller) askForTools(ctx context.Context, at string, header http.Header, d *dialect.Dialect) (discovery.Toolbox, error) {
 	ctx, cancel := context.WithTimeout(ctx, describeTime)
 	defer cancel()
 	got, err := c.send(ctx, at, header, jsonrpc.Message{Method: "tools/list", Params: jsontext.Value("{}")}, c.idFor(d, ""))

@@ -17,11 +17,11 @@ func TestAnswerBeforeTheEnd(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	answer := make(chan reply, 1)
+	answer := make(chan Reply, 1)
 	for range 100 { // select chooses at random among what is ready
-		answer <- reply{status: http.StatusOK}
-		if rep, err := s.await(t.Context(), answer); err != nil || rep.status != http.StatusOK {
-			t.Fatalf("status %d, error %v; want the answer", rep.status, err)
+		answer <- Reply{Status: http.StatusOK}
+		if rep, err := s.await(t.Context(), answer); err != nil || rep.Status != http.StatusOK {
+			t.Fatalf("status %d, error %v; want the answer", rep.Status, err)
 		}
 	}
 	var closed *CallError

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
@@ -129,10 +130,8 @@ func (s *Server) drain(ctx context.Context, hs *http.Server) error {
 	s.conns.CloseUnused()
 	ctx, cancel := withDrain(ctx, s.cfg.Drain)
 	defer cancel()
-	err := hs.Shutdown(ctx)
-	cut := s.gate.inFlight() // none on connections that came too late to be closed, or whose answer is out
-	if errors.Is(err, context.DeadlineExceeded) && cut > 0 {
-		return fmt.Errorf("jsonrpc: draining %s: %d requests were cut off after %v", s.URL(), cut, s.cfg.Drain)
+	if errors.Is(hs.Shutdown(ctx), context.DeadlineExceeded) {
+		return s.gate.cutOff(s.URL(), s.cfg.Drain) // or nil for connections that came too late to be closed, or whose answer is out
 	}
 	return nil
 }
@@ -165,65 +164,50 @@ type httpHandler struct {
 }
 
 func (e *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var foreign *Refusal
 	if why := e.guard.Refuse(r); why != "" {
-		e.refuseForeign(w, r, why)
-		return
+		foreign = refusal(ReasonForeign, why)
 	}
-	if h := e.cfg.Routes[r.URL.Path]; h != nil && r.URL.Path != e.cfg.Path {
-		e.serveRoute(h, w, r)
-		return
-	}
-	if !e.isHere(r) || e.cfg.Other != nil && r.Method != http.MethodPost {
+	route, here := e.cfg.Routes[r.URL.Path], e.isHere(r)
+	switch {
+	case foreign != nil && !(here && r.Method == http.MethodPost):
+		http.Error(w, "forbidden: "+foreign.Detail, foreign.Status)
+	case foreign == nil && route != nil && r.URL.Path != e.cfg.Path:
+		e.pass(route, true, w, r)
+	case !here || e.cfg.Other != nil && r.Method != http.MethodPost:
 		e.serveOther(w, r)
-		return
-	}
-	req := requestOf(r)
-	if refused := e.checkHeader(r); refused != nil {
-		write(w, e.refuse(r.Context(), req, refused))
-	} else if e.admitted(w, r, req) {
-		clearReadDeadline(w)
-		r = r.WithContext(r.Context())
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(req.Raw)), int64(len(req.Raw))
-		e.other(w, r)
+	default:
+		req := &Request{Transport: TransportHTTP, Route: r.URL.Path, RemoteAddr: r.RemoteAddr, Host: r.Host, Header: r.Header}
+		if e.diverted(w, r, req, foreign) {
+			clearReadDeadline(w)
+			r = r.WithContext(r.Context())
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(req.Raw)), int64(len(req.Raw))
+			e.pass(e.cfg.Other, false, w, r)
+		}
 	}
 }
 
-func requestOf(r *http.Request) *Request {
-	return &Request{Transport: TransportHTTP, Route: r.URL.Path, RemoteAddr: r.RemoteAddr, Host: r.Host, Header: r.Header}
-}
-
-func (e *httpHandler) refuseForeign(w http.ResponseWriter, r *http.Request, why string) {
-	if r.Method != http.MethodPost || !e.isHere(r) {
-		http.Error(w, "forbidden: "+why, http.StatusForbidden)
-		return
-	}
-	write(w, e.refuse(r.Context(), requestOf(r), refusal(ReasonForeign, why)))
-}
-
-// admitted serves a request within the limits, or reports that it has been
+// diverted serves a request within the limits, or reports that it has been
 // read and belongs to Other.
-func (e *httpHandler) admitted(w http.ResponseWriter, r *http.Request, req *Request) (diverted bool) {
-	peer := peerOf(r.RemoteAddr)
-	if refused := e.gate.enter(peer); refused != nil {
-		write(w, e.refuse(r.Context(), req, refused))
-		return false
+func (e *httpHandler) diverted(w http.ResponseWriter, r *http.Request, req *Request, refused *Refusal) bool {
+	if refused == nil {
+		refused = e.checkHeader(r)
 	}
-	defer e.gate.leave(peer)
-
-	var refused *Refusal
-	req.Raw, refused = readRequest(w, r, e.cfg.MaxBody)
-	Answering(r.Context())
-	if refused != nil {
-		write(w, e.refuse(r.Context(), req, refused))
-		return false
+	if refused == nil {
+		var leave func()
+		if leave, refused = e.gate.enter(peerOf(r.RemoteAddr), true); refused == nil {
+			defer leave()
+			req.Raw, refused = readRequest(w, r, e.cfg.MaxBody)
+			Answering(r.Context())
+		}
 	}
-	if e.cfg.Other != nil && e.cfg.Divert != nil {
+	if refused == nil && e.cfg.Other != nil && e.cfg.Divert != nil {
 		req.parse(e.cfg.Lenient)
 		if e.cfg.Divert(req) {
 			return true
 		}
 	}
-	write(w, e.serve(r.Context(), req))
+	write(w, e.serve(r.Context(), req, refused))
 	return false
 }
 
@@ -244,42 +228,32 @@ func (e *httpHandler) serveOther(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		clearReadDeadline(w)
 	}
-	e.other(w, r.WithContext(ctx))
+	e.pass(e.cfg.Other, false, w, r.WithContext(ctx))
 }
 
-func (e *httpHandler) other(w http.ResponseWriter, r *http.Request) {
-	done := e.gate.follow()
-	if done == nil {
-		http.Error(w, "the server is shutting down", http.StatusServiceUnavailable)
+// pass has a handler serve a request that is not the endpoint's: bounded by the endpoint's limits and
+// timeouts, or as a stream, which has no deadline for the answer.
+func (e *httpHandler) pass(h http.Handler, bounded bool, w http.ResponseWriter, r *http.Request) {
+	leave, refused := e.gate.enter(peerOf(r.RemoteAddr), bounded)
+	if refused != nil {
+		w.Header().Set("Retry-After", retryAfter)
+		http.Error(w, refused.Detail, refused.Status)
 		return
 	}
-	defer done()
+	defer leave()
 	Answering(r.Context())
-	if e.cfg.WriteTimeout > 0 {
-		// Streams have no deadline. A writer that cannot lift it has none.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+	if bounded {
+		r.Body = http.MaxBytesReader(w, r.Body, e.cfg.MaxBody)
+	} else if e.cfg.WriteTimeout > 0 {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a writer that cannot lift it has none
 	}
-	e.cfg.Other.ServeHTTP(w, r)
+	h.ServeHTTP(w, r)
 }
 
 // clearReadDeadline lifts the deadline of a request that has been read, since
 // net/http would take its passing for a disconnect.
 func clearReadDeadline(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
-}
-
-// serveRoute serves one of Config.Routes within the endpoint's limits.
-func (e *httpHandler) serveRoute(h http.Handler, w http.ResponseWriter, r *http.Request) {
-	peer := peerOf(r.RemoteAddr)
-	if refused := e.gate.enter(peer); refused != nil {
-		w.Header().Set("Retry-After", retryAfter)
-		http.Error(w, refused.Detail, refused.Status)
-		return
-	}
-	defer e.gate.leave(peer)
-	Answering(r.Context())
-	r.Body = http.MaxBytesReader(w, r.Body, e.cfg.MaxBody)
-	h.ServeHTTP(w, r)
 }
 
 func (e *httpHandler) checkHeader(r *http.Request) *Refusal {
@@ -368,18 +342,13 @@ func readBody(r io.Reader, h http.Header, size, max int64) ([]byte, error) {
 }
 
 // write sends an answer. A peer that is gone is no error.
-func write(w http.ResponseWriter, rep reply) {
+func write(w http.ResponseWriter, rep Reply) {
 	h := w.Header()
-	switch rep.status {
-	case http.StatusServiceUnavailable:
-		h.Set("Retry-After", retryAfter)
-	case http.StatusMethodNotAllowed:
-		h.Set("Allow", http.MethodPost)
-	}
-	if len(rep.body) > 0 {
+	maps.Copy(h, rep.Header)
+	if len(rep.Body) > 0 {
 		h.Set("Content-Type", jsonMedia)
-		h.Set("Content-Length", strconv.Itoa(len(rep.body)))
+		h.Set("Content-Length", strconv.Itoa(len(rep.Body)))
 	}
-	w.WriteHeader(rep.status)
-	_, _ = w.Write(rep.body)
+	w.WriteHeader(rep.Status)
+	_, _ = w.Write(rep.Body)
 }

@@ -12,9 +12,9 @@ import (
 // a server that ends wait until its handlers have returned.
 type gate struct {
 	mu         sync.Mutex
-	total      int // admitted by enter
-	peers      map[string]int
-	unlimited  int // admitted by follow
+	inFlight   int            // all that have entered
+	bounded    int            // those of them that the limits concern,
+	peers      map[string]int // and these by address
 	maxTotal   int
 	maxPerPeer int
 	closed     bool
@@ -26,48 +26,35 @@ func newGate(maxTotal, maxPerPeer int) *gate {
 }
 
 // enter admits a request of a peer, for which leave must be called, or returns the reason why not.
-func (g *gate) enter(peer string) *Refusal {
+// The limits concern only what is bounded.
+func (g *gate) enter(peer string, bounded bool) (leave func(), refused *Refusal) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
 	case g.closed:
-		return refusal(ReasonBusy, "the server is shutting down")
-	case g.total >= g.maxTotal:
-		return refusal(ReasonBusy, "too many requests at once: try again in a moment")
-	case g.peers[peer] >= g.maxPerPeer:
-		return refusal(ReasonBusy, "too many requests at once from this address: try again in a moment")
+		return nil, refusal(ReasonBusy, "the server is shutting down")
+	case bounded && g.bounded >= g.maxTotal:
+		return nil, refusal(ReasonBusy, "too many requests at once: try again in a moment")
+	case bounded && g.peers[peer] >= g.maxPerPeer:
+		return nil, refusal(ReasonBusy, "too many requests at once from this address: try again in a moment")
 	}
-	g.total++
-	g.peers[peer]++
-	return nil
-}
-
-func (g *gate) leave(peer string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.total--
-	if n := g.peers[peer] - 1; n > 0 {
-		g.peers[peer] = n
-	} else {
-		delete(g.peers, peer)
-	}
-	g.checkEmpty()
-}
-
-// follow counts something that the limits do not concern; done must be called
-// when it ends. follow returns nil once the gate is closed.
-func (g *gate) follow() (done func()) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return nil
-	}
-	g.unlimited++
+	g.count(peer, bounded, 1)
 	return func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.unlimited--
+		g.count(peer, bounded, -1)
 		g.checkEmpty()
+	}, nil
+}
+
+func (g *gate) count(peer string, bounded bool, n int) {
+	g.inFlight += n
+	if !bounded {
+		return
+	}
+	g.bounded += n
+	if g.peers[peer] += n; g.peers[peer] == 0 {
+		delete(g.peers, peer)
 	}
 }
 
@@ -98,20 +85,24 @@ func (g *gate) drain(ctx context.Context, period time.Duration, where string, cu
 		return nil
 	case <-ctx.Done():
 	}
-	err := fmt.Errorf("jsonrpc: draining %s: %d requests were cut off after %v", where, g.inFlight(), period)
+	err := g.cutOff(where, period)
 	cut()
 	<-empty
 	return err
 }
 
-func (g *gate) inFlight() int {
+// cutOff returns the error of a drain period that was too short, or nil if nothing is in flight.
+func (g *gate) cutOff(where string, period time.Duration) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.total + g.unlimited
+	if g.inFlight == 0 {
+		return nil
+	}
+	return fmt.Errorf("jsonrpc: draining %s: %d requests were cut off after %v", where, g.inFlight, period)
 }
 
 func (g *gate) checkEmpty() {
-	if g.closed && g.total+g.unlimited == 0 {
+	if g.closed && g.inFlight == 0 {
 		close(g.empty)
 	}
 }

@@ -148,53 +148,51 @@ func (c *loopbackCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, 
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(rep.body)) > out.MaxAnswer {
-		return nil, errAnswerTooLarge(out.MaxAnswer, rep.status)
+	if int64(len(rep.Body)) > out.MaxAnswer {
+		return nil, errAnswerTooLarge(out.MaxAnswer, rep.Status)
 	}
-	reply := &Reply{Status: rep.status, Body: bytes.Clone(rep.body)} // the handler may send its own again
-	if rep.status == http.StatusServiceUnavailable {
-		reply.Header = http.Header{"Retry-After": {retryAfter}}
-	}
-	return reply, nil
+	rep.Body = bytes.Clone(rep.Body) // the handler may send its own again
+	return &rep, nil
 }
 
 func (s *LoopbackServer) ended(kind error) error {
 	return &CallError{Kind: kind, Err: errors.New("the server ended")}
 }
 
-func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing) (reply, error) {
+func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing) (Reply, error) {
 	req := &Request{Transport: TransportLoopback, Route: s.cfg.Path, RemoteAddr: peer, Host: s.host, Header: out.Header.Clone()}
-	if refused := s.gate.enter(peer); refused != nil {
-		return s.refuse(ctx, req, refused), nil
+	leave, refused := s.gate.enter(peer, true)
+	if refused != nil {
+		return s.serve(ctx, req, refused), nil
 	}
 	if int64(len(out.Body)) > s.cfg.MaxBody {
-		defer s.gate.leave(peer)
-		return s.refuse(ctx, req, bodyTooLarge(s.cfg.MaxBody)), nil
+		defer leave()
+		return s.serve(ctx, req, bodyTooLarge(s.cfg.MaxBody)), nil
 	}
 	// The handler may keep the body, and the caller may reuse its own.
 	req.Raw = bytes.Clone(out.Body)
-	answer := make(chan reply, 1)
+	answer := make(chan Reply, 1)
 	s.do(func() {
-		defer s.gate.leave(peer)
-		answer <- s.serve(ctx, req)
+		defer leave()
+		answer <- s.serve(ctx, req, nil)
 	})
 	return s.await(ctx, answer)
 }
 
 // await waits for the answer to a request, the end of the caller's context, or the end of the drain
 // period. A server that ends has given every answer before, if its handlers have returned in time.
-func (s *LoopbackServer) await(ctx context.Context, answer <-chan reply) (reply, error) {
+func (s *LoopbackServer) await(ctx context.Context, answer <-chan Reply) (Reply, error) {
 	select {
 	case rep := <-answer:
 		return rep, nil
 	case <-ctx.Done():
-		return reply{}, ctx.Err()
+		return Reply{}, ctx.Err()
 	case <-s.gone.Done():
 	}
 	select {
 	case rep := <-answer:
 		return rep, nil
 	default:
-		return reply{}, s.ended(ErrClosed)
+		return Reply{}, s.ended(ErrClosed)
 	}
 }

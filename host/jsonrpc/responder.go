@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -16,59 +17,46 @@ type responder struct {
 	handler Handler
 }
 
-type reply struct {
-	status int
-	body   []byte // may belong to the handler, which may send it again
-}
-
 // Serve answers a request that did not arrive over a transport of this package, such as one of a
 // second protocol on the same path: it parses req.Raw, calls h and reports both messages to
 // cfg.Tap. It returns the HTTP status and the body, which must not be changed.
 func Serve(ctx context.Context, req *Request, h Handler, cfg Config) (status int, body []byte) {
 	e := responder{cfg: cfg.withDefaults(), handler: h}
-	rep := e.serve(ctx, req)
-	return rep.status, rep.body
+	rep := e.serve(ctx, req, nil)
+	return rep.Status, rep.Body
 }
 
-func (e *responder) serve(ctx context.Context, req *Request) reply {
-	return e.tapped(req, func() reply { return e.answer(ctx, req) })
-}
-
-// refuse answers a request that never reaches the handler.
-func (e *responder) refuse(ctx context.Context, req *Request, r *Refusal) reply {
-	return e.tapped(req, func() reply { return e.refused(ctx, req, r) })
-}
-
-func (e *responder) tapped(req *Request, answer func() reply) reply {
-	if e.cfg.Tap == nil {
-		return answer()
+// serve answers a request: with a refusal where the transport has one, so that it never reaches the
+// handler. The body may belong to the handler, which may send it again.
+func (e *responder) serve(ctx context.Context, req *Request, refused *Refusal) (rep Reply) {
+	if e.cfg.Tap != nil {
+		closing := observe(e.cfg.Tap, Event{Direction: In, Transport: req.Transport, Peer: req.RemoteAddr, Route: req.Route, Body: req.Raw})
+		defer func() { closing(rep.Status, rep.Body, nil) }()
 	}
-	closing := observe(e.cfg.Tap, Event{Direction: In, Transport: req.Transport, Peer: req.RemoteAddr, Route: req.Route, Body: req.Raw})
-	rep := answer()
-	closing(rep.status, rep.body, nil)
-	return rep
-}
-
-func (e *responder) answer(ctx context.Context, req *Request) reply {
-	if r := req.parse(e.cfg.Lenient); r != nil {
-		return e.refused(ctx, req, r)
+	if refused == nil {
+		refused = req.parse(e.cfg.Lenient)
 	}
-	res, r := e.handle(ctx, req)
-	if r != nil {
-		return e.refused(ctx, req, r)
+	if refused == nil {
+		rep, refused = e.handle(ctx, req)
 	}
-	rep := reply{status: res.Status, body: res.Encode(req)}
-	if rep.status == 0 {
-		rep.status = http.StatusOK
-		if len(rep.body) == 0 {
-			rep.status = http.StatusAccepted
+	if refused != nil {
+		wire := refused.Error()
+		if e.cfg.Refuse != nil {
+			wire = cmp.Or(e.cfg.Refuse(ctx, req, refused), wire)
 		}
+		rep = Reply{Status: refused.Status, Body: encodeError(req.ID, wire)}
+	}
+	switch rep.Status {
+	case http.StatusServiceUnavailable:
+		rep.Header = http.Header{"Retry-After": {retryAfter}}
+	case http.StatusMethodNotAllowed:
+		rep.Header = http.Header{"Allow": {http.MethodPost}}
 	}
 	return rep
 }
 
 // handle calls the handler and turns a panic into a refusal.
-func (e *responder) handle(ctx context.Context, req *Request) (res Response, r *Refusal) {
+func (e *responder) handle(ctx context.Context, req *Request) (rep Reply, r *Refusal) {
 	defer func() {
 		if p := recover(); p != nil {
 			e.cfg.Logger.LogAttrs(ctx, slog.LevelError, "handler panicked",
@@ -78,14 +66,18 @@ func (e *responder) handle(ctx context.Context, req *Request) (res Response, r *
 			r = refusal(ReasonInternal, "the handler failed")
 		}
 	}()
-	res = e.handler.Handle(ctx, req)
+	res := e.handler.Handle(ctx, req)
 	if res.Status != 0 && (res.Status < 200 || res.Status > 599) {
-		return res, refusal(ReasonInternal, "the handler gave an invalid HTTP status")
+		return rep, refusal(ReasonInternal, "the handler gave an invalid HTTP status")
 	}
 	if req.Kind == KindCall && res.Body == nil && res.Error == nil && res.Result == nil {
-		return res, refusal(ReasonInternal, "the handler gave no answer")
+		return rep, refusal(ReasonInternal, "the handler gave no answer")
 	}
-	return res, nil
+	rep = Reply{Status: cmp.Or(res.Status, http.StatusOK), Body: res.Encode(req)}
+	if res.Status == 0 && len(rep.Body) == 0 {
+		rep.Status = http.StatusAccepted
+	}
+	return rep, nil
 }
 
 // Encode returns the body of the answer to req, nil for none.
@@ -101,17 +93,6 @@ func (res Response) Encode(req *Request) []byte {
 		return res.Result
 	}
 	return encodeResult(req.ID, res.Result)
-}
-
-func (e *responder) refused(ctx context.Context, req *Request, r *Refusal) reply {
-	var wire *Error
-	if e.cfg.Refuse != nil {
-		wire = e.cfg.Refuse(ctx, req, r)
-	}
-	if wire == nil {
-		wire = r.Error()
-	}
-	return reply{status: r.Status, body: encodeError(req.ID, wire)}
 }
 
 // A Side takes the messages of another protocol from a stream that it shares

@@ -36,9 +36,9 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Co
 	defer s.stop()
 	if cfg.Beside != nil {
 		s.side = cfg.Beside(s.send)
-		done := s.gate.follow()
-		go func() { // waited for by drain, through the gate
-			defer done()
+		leave, _ := s.gate.enter(stdio, false) // it is open
+		go func() {                            // waited for by drain, through the gate
+			defer leave()
 			<-s.reading.Done()
 			s.side.End(work)
 		}()
@@ -82,8 +82,10 @@ func (s *stdioServer) read(ctx context.Context, r io.Reader) error {
 	lines := newLineReader(r, s.cfg.MaxBody)
 	for lines.Scan() && s.reading.Err() == nil {
 		req := &Request{Transport: TransportSTDIO, Route: stdio, RemoteAddr: stdio}
-		tooLong := lines.tooLong
-		if !tooLong {
+		var refused *Refusal
+		if lines.tooLong {
+			refused = bodyTooLarge(s.cfg.MaxBody)
+		} else {
 			req.Raw = bytes.Clone(bytes.TrimSpace(lines.Bytes()))
 			if len(req.Raw) == 0 {
 				continue
@@ -100,17 +102,13 @@ func (s *stdioServer) read(ctx context.Context, r io.Reader) error {
 		case <-s.reading.Done():
 			return nil
 		}
-		done := s.gate.follow()
-		if done == nil { // the server has ended
+		leave, ended := s.gate.enter(stdio, false)
+		if ended != nil {
 			return nil
 		}
 		go func() { // waited for by drain, through the gate
-			defer done()
-			if tooLong {
-				s.write(s.refuse(ctx, req, bodyTooLarge(s.cfg.MaxBody)))
-			} else {
-				s.write(s.serve(ctx, req))
-			}
+			defer leave()
+			s.write(s.serve(ctx, req, refused))
 			<-s.tokens
 		}()
 	}
@@ -120,11 +118,11 @@ func (s *stdioServer) read(ctx context.Context, r io.Reader) error {
 	return nil
 }
 
-func (s *stdioServer) write(rep reply) {
-	if len(rep.body) == 0 {
+func (s *stdioServer) write(rep Reply) {
+	if len(rep.Body) == 0 {
 		return
 	}
-	line, err := singleLine(rep.body)
+	line, err := singleLine(rep.Body)
 	if err != nil {
 		r := refusal(ReasonInternal, "the answer is not JSON")
 		line = encodeError(nil, r.Error())

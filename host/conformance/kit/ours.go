@@ -147,20 +147,6 @@ func (c *Company) add(id, token string, create func(agent.Config) (Runner, error
 	return a, c.life.Err()
 }
 
-// Announce has one of our agents take a message of the manager.
-func (c *Company) Announce(a *Agent, m protocol.Message) error {
-	call, err := dialect.Contracts.Call(m)
-	if err != nil {
-		return err
-	}
-	call.ID = []byte(`"announced"`)
-	reply := Handle(c.life, a.Handler, call.Encode(), ManagerName, nil)
-	if answer := ReadAnswer(Reply{Status: reply.Status, Body: reply.Body}); !answer.Taken() {
-		return fmt.Errorf("our agent %s answers by %s", a.ID, answer)
-	}
-	return nil
-}
-
 // Close ends the agents.
 func (c *Company) Close() error {
 	c.end()

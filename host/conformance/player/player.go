@@ -11,6 +11,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/credential"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/draws"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -19,6 +20,7 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/trace"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // T is the handle of a running check of a player, and the match in which it is.
@@ -334,7 +336,7 @@ func (p *peers) Play(own *kit.T) kit.Play {
 	keys := [2]credential.KeyPair{t.keys(), credential.NewVerifier(opponent.Token).MatchKeys(kit.League, t.id, t.referee)}
 	keys[0].Optional, keys[1].Optional = true, true // as for every player of a tolerant league
 	match.PlayerAEndpoint, match.PlayerBEndpoint, match.PlayerAKeys, match.PlayerBKeys = own.Session.URL, opponent.Endpoint.URL, &keys[0], &keys[1]
-	if err := c.Announce(conducts, a); err != nil {
+	if _, err := own.Record().Caller.Call(own.Context(), wire.NewPeer(conducts.Endpoint.URL, dialect.Contracts), a); err != nil {
 		return kit.NotTried(err.Error())
 	}
 	select {

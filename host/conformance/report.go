@@ -1,12 +1,12 @@
 package conformance
 
 import (
-	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"text/template"
 	"unicode"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
@@ -27,59 +27,69 @@ type Report struct {
 // ReportSchema is the value of Report.Schema.
 const ReportSchema = "strategylab/conformance/v1"
 
-// Count returns how many checks of a level ended with a status.
-func (r *Report) Count(l Level, s Status) (n int) {
-	for _, o := range r.Outcomes {
-		if o.Level == l && o.Status == s {
-			n++
-		}
-	}
-	return n
+// having returns the outcomes with a status, of a level if there is one.
+func (r *Report) having(s Status, l Level) []Outcome {
+	return slices.DeleteFunc(slices.Clone(r.Outcomes), func(o Outcome) bool { return o.Status != s || l != "" && o.Level != l })
 }
+
+// Count returns how many checks of a level ended with a status.
+func (r *Report) Count(l Level, s Status) int { return len(r.having(s, l)) }
 
 // From returns the report with the outcomes of a level and of those above it.
 func (r *Report) From(lowest Level) *Report {
-	levels := Levels()
-	levels = levels[:slices.Index(levels, lowest)+1]
+	levels := from(lowest)
 	out := *r
 	out.Outcomes = slices.DeleteFunc(slices.Clone(r.Outcomes), func(o Outcome) bool { return !slices.Contains(levels, o.Level) })
 	return &out
 }
+
+// from returns a level and those above it, the most serious first.
+func from(lowest Level) []Level { return Levels()[:slices.Index(Levels(), lowest)+1] }
+
+// pages are how reports are written for people, and the failures in other reports.
+var pages = template.Must(template.New("report").Funcs(template.FuncMap{"brief": brief}).Parse(
+	`{{.Role}} at {{.URL}}{{with .Agent}}, display name {{printf "%q" .}}{{end}}{{with .Dialect}}, dialect {{.}}{{end}}
+
+{{range .Failed}}{{template "failure" .}}
+{{end}}
+{{- with .Untested}}not tested:
+{{template "list" .}}{{end}}
+{{- with .Passed}}passed:
+{{template "list" .}}{{end}}
+{{- range .Levels}}{{printf "%-7s %3d passed, %d failed, %d not tested" . ($.Count . "passed") ($.Count . "failed") ($.Count . "skipped")}}
+{{end}}our tolerant agents {{.Tolerant}}
+strict agents {{.Strict}} ({{printf "%.1f" .Seconds}} s)
+{{define "list"}}{{range .}}  {{printf "%-6s  %s" .Level .ID}}: {{or .Detail .Rule}}
+{{end}}
+{{end}}
+{{- define "failure"}}FAIL  {{printf "%-6s  %s" .Level .ID}}
+  rule      {{.Rule}}
+  found     {{.Detail}}
+{{range $i, $e := .Evidence}}{{if eq (len (slice $.Evidence $i)) 1}}{{if .From}}  received  {{brief .Request}}
+{{else}}  sent      {{brief .Request}}
+  answer    {{if .Error}}none: {{.Error}}{{else}}HTTP {{.Status}} {{if .Answer}}{{brief .Answer}}{{else}}with an empty body{{end}}{{end}}
+{{end}}{{end}}{{end}}  to do     {{.Advice}}
+{{end}}`))
 
 // WriteText writes a report for people: failures, the most serious first, with their evidence;
 // checks that could not be tested, and why; the totals; and whether tolerant and strict agents can
 // play with the agent. Of checks below the lowest level it says nothing else. With all set, it also
 // lists the checks that passed.
 func (r *Report) WriteText(w io.Writer, all bool, lowest Level) error {
-	whole := r
-	r = r.From(lowest)
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s at %s", r.Role, r.URL)
-	if r.Agent != "" {
-		fmt.Fprintf(&b, ", display name %q", r.Agent)
+	shown := r.From(lowest)
+	page := struct {
+		*Report
+		Levels                   []Level
+		Failed, Untested, Passed []Outcome
+		Tolerant, Strict         string
+	}{Report: shown, Levels: from(lowest), Untested: shown.having(Skipped, ""), Tolerant: played(r.Played), Strict: r.strictly()}
+	for _, l := range page.Levels {
+		page.Failed = append(page.Failed, shown.having(Failed, l)...)
 	}
-	if r.Dialect != "" {
-		fmt.Fprintf(&b, ", dialect %s", r.Dialect)
-	}
-	b.WriteString("\n\n")
-	for _, l := range Levels() {
-		for _, o := range r.Outcomes {
-			if o.Level == l && o.Status == Failed {
-				writeFailure(&b, o)
-				b.WriteString("\n")
-			}
-		}
-	}
-	r.list(&b, Skipped, "not tested:")
 	if all {
-		r.list(&b, Passed, "passed:")
+		page.Passed = shown.having(Passed, "")
 	}
-	for _, l := range Levels()[:slices.Index(Levels(), lowest)+1] {
-		fmt.Fprintf(&b, "%-7s %3d passed, %d failed, %d not tested\n", l, r.Count(l, Passed), r.Count(l, Failed), r.Count(l, Skipped))
-	}
-	fmt.Fprintf(&b, "our tolerant agents %s\nstrict agents %s (%.1f s)\n", played(r.Played), whole.strictly(), r.Seconds)
-	_, err := io.WriteString(w, b.String())
-	return err
+	return pages.Execute(w, page)
 }
 
 // played says whether our tolerant agents can play: whether they have.
@@ -116,51 +126,6 @@ func (r *Report) strictly() string {
 		return "can play with it, as far as it was tested: " + kit.Count(untested, "check was not", "checks were not")
 	}
 	return "can play with it"
-}
-
-// list writes a line for each check with a status, if there are any.
-func (r *Report) list(b *strings.Builder, s Status, heading string) {
-	listed := slices.DeleteFunc(slices.Clone(r.Outcomes), func(o Outcome) bool { return o.Status != s })
-	if len(listed) == 0 {
-		return
-	}
-	fmt.Fprintln(b, heading)
-	for _, o := range listed {
-		fmt.Fprintf(b, "  %-6s  %s: %s\n", o.Level, o.ID, cmp.Or(o.Detail, o.Rule))
-	}
-	b.WriteString("\n")
-}
-
-func writeFailure(b *strings.Builder, o Outcome) {
-	fmt.Fprintf(b, "FAIL  %-6s  %s\n", o.Level, o.ID)
-	line := func(what, text string) {
-		if text != "" {
-			fmt.Fprintf(b, "  %-9s %s\n", what, text)
-		}
-	}
-	line("rule", o.Rule)
-	line("found", o.Detail)
-	if n := len(o.Evidence); n > 0 {
-		e := o.Evidence[n-1]
-		if e.From != "" {
-			line("received", brief(e.Request))
-		} else {
-			line("sent", brief(e.Request))
-			line("answer", answerOf(e))
-		}
-	}
-	line("to do", o.Advice)
-}
-
-// answerOf returns the answer of an exchange, for people.
-func answerOf(e Evidence) string {
-	switch {
-	case e.Error != "":
-		return "none: " + e.Error
-	case e.Answer == "":
-		return fmt.Sprintf("HTTP %d with an empty body", e.Status)
-	}
-	return fmt.Sprintf("HTTP %d %s", e.Status, brief(e.Answer))
 }
 
 // maxBrief bounds the bytes of a message in a text report.
@@ -222,7 +187,9 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 		case Failed:
 			s.Failures++
 			var text strings.Builder
-			writeFailure(&text, o)
+			if err := pages.ExecuteTemplate(&text, "failure", o); err != nil {
+				return err
+			}
 			c.Failure = &junitMessage{Message: o.Detail, Type: string(o.Level), Text: text.String()}
 		case Skipped:
 			s.Skipped++
@@ -230,15 +197,11 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
+	raw, err := xml.MarshalIndent(s, "", "  ")
+	if err != nil {
 		return err
 	}
-	enc := xml.NewEncoder(w)
-	enc.Indent("", "  ")
-	if err := enc.Encode(s); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
+	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, raw)
 	return err
 }
 

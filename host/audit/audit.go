@@ -30,23 +30,11 @@ type Document struct {
 type League struct {
 	League     string                 `json:"league_id"`
 	Matches    int                    `json:"matches"` // with a known result
-	Checks     []Rule                 `json:"checks"`
+	Checks     []judge.Outcome        `json:"checks"`
 	Draws      []drawTest             `json:"draws"` // of the numbers that are not verified
 	Verified   int                    `json:"verified_draws"`
 	Drawn      int                    `json:"drawn_numbers"`
 	Verifiable []judge.VerifiableDraw `json:"verifiable_draws,omitempty"` // only with --draws
-}
-
-// Rule is a rule of host/judge and what it answered, with findings as sentences.
-type Rule struct {
-	ID       string       `json:"id"`
-	Rule     string       `json:"rule"`
-	Verdict  judge.Answer `json:"verdict"`
-	Examined int          `json:"examined"`
-	Findings []string     `json:"findings,omitempty"`
-	Unknown  int          `json:"unknown,omitempty"`
-	Missing  []string     `json:"missing,omitempty"`
-	Advice   string       `json:"advice,omitempty"` // what to change, where it is broken
 }
 
 // drawTest is a test of the draws.
@@ -74,16 +62,12 @@ func Of(rec *trace.Recording, draw game.Draw, list bool) (*Document, error) {
 }
 
 func (d *Document) add(l *judge.League, draw game.Draw, list bool) {
-	a := League{League: l.ID, Matches: l.Decided(), Draws: []drawTest{}}
-	for _, o := range l.Apply(judge.Rules(judge.Options{Draw: draw, Fair: FairDraws})) {
-		r := Rule{ID: o.ID, Rule: o.Sentence, Verdict: o.Answer(), Examined: o.Examined, Unknown: o.Unknown, Missing: o.Missing}
-		for _, f := range o.Findings {
-			r.Findings = append(r.Findings, f.Text)
-		}
-		if r.Verdict == judge.Broken {
-			d.Fair, r.Advice = false, o.Advice
-		}
-		a.Checks = append(a.Checks, r)
+	a := League{
+		League: l.ID, Matches: l.Decided(), Draws: []drawTest{},
+		Checks: l.Apply(judge.Rules(judge.Options{Draw: draw, Fair: FairDraws})),
+	}
+	for _, c := range a.Checks {
+		d.Fair = d.Fair && c.Answer != judge.Broken
 	}
 	for _, d := range l.Draws() {
 		a.Drawn++
@@ -160,9 +144,9 @@ func (l *League) write(w io.Writer) {
 	const most = 20
 	fmt.Fprintf(w, "league %q, %s\n\n", l.League, words.Plain.Plural(int64(l.Matches), "result"))
 	for _, c := range l.Checks {
-		fmt.Fprintf(w, "  %-8s  %-11s  %5d times  %s\n", cmp.Or(verdicts[c.Verdict], string(c.Verdict)), c.ID, c.Examined, c.Rule)
+		fmt.Fprintf(w, "  %-8s  %-11s  %5d times  %s\n", cmp.Or(verdicts[c.Answer], string(c.Answer)), c.ID, c.Examined, c.Sentence)
 		for _, f := range c.Findings[:min(most, len(c.Findings))] {
-			fmt.Fprintf(w, "            %s\n", words.Printable(f)) // ids are foreign
+			fmt.Fprintf(w, "            %s\n", words.Printable(f.Text)) // ids are foreign
 		}
 		if more := len(c.Findings) - most; more > 0 {
 			fmt.Fprintf(w, "            and %d more\n", more)

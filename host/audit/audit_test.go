@@ -136,7 +136,7 @@ func TestFairDrawsOfOtherRangesAreNotAccused(t *testing.T) {
 					numbers[i] = span[0] + random.IntN(span[1]-span[0]+1)
 				}
 				for _, o := range judged(numbers) {
-					if o.Answer() == judge.Broken {
+					if o.Answer == judge.Broken {
 						t.Errorf("%d draws from %v: %s: %s", n, span, o.ID, o.Findings[0].Text)
 					}
 				}
@@ -167,13 +167,13 @@ func TestBiasedDrawsAreNoticed(t *testing.T) {
 			draws = append(draws, judge.Draw{Number: numbers[k], Players: [2]string{"P01", "P02"}, Choices: [2]string{"even", "odd"}})
 		}
 		seen := slices.ContainsFunc(drawTests(game.FairDraw(), draws).Tests, func(q fairness.Test) bool { return q.Corrected < fairness.Alpha })
-		if o := verdict(numbers); seen != (o.Answer() != judge.Holds) || len(numbers) >= 400 && o.Answer() != judge.Broken {
-			t.Errorf("%d draws: %s: %v", len(numbers), o.Answer(), o.Findings)
+		if o := verdict(numbers); seen != (o.Answer != judge.Holds) || len(numbers) >= 400 && o.Answer != judge.Broken {
+			t.Errorf("%d draws: %s: %v", len(numbers), o.Answer, o.Findings)
 		}
 	}
 	for _, n := range []int{8, 57} {
-		if o := verdict(slices.Repeat([]int{n}, 40)); o.Answer() != judge.Broken {
-			t.Errorf("forty times %d: %s: %v", n, o.Answer(), o.Findings)
+		if o := verdict(slices.Repeat([]int{n}, 40)); o.Answer != judge.Broken {
+			t.Errorf("forty times %d: %s: %v", n, o.Answer, o.Findings)
 		}
 	}
 }

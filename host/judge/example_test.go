@@ -23,7 +23,7 @@ func Example() {
 	}
 	for _, outcomes := range judge.Run(rec.Evidence(), judge.Rules(judge.Options{})) {
 		for _, o := range outcomes {
-			if o.Answer() == judge.Broken {
+			if o.Answer == judge.Broken {
 				fmt.Printf("%s: %s\n  %s\n", o.ID, o.Sentence, o.Findings[0].Text)
 			}
 		}

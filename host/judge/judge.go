@@ -85,20 +85,23 @@ type Finding struct {
 	Exchanges []*Exchange
 }
 
-// Verdict is what a rule says of a league.
+// MarshalText returns the text alone.
+func (f Finding) MarshalText() ([]byte, error) { return []byte(f.Text), nil }
+
+// Verdict is what a rule found in a league.
 type Verdict struct {
 	// Examined counts what the rule could be judged on: matches, answers or rows.
-	Examined int
-	Findings []Finding
+	Examined int       `json:"examined"`
+	Findings []Finding `json:"findings,omitempty"`
 	// Unknown counts what cannot be judged, since the exchanges do not hold what it
 	// takes; Missing names that, each once.
-	Unknown int
-	Missing []string
+	Unknown int      `json:"unknown,omitempty"`
+	Missing []string `json:"missing,omitempty"`
 }
 
-// Answer returns the worst of the findings; without any, whether the rule holds as far
+// answer returns the worst of the findings; without any, whether the rule holds as far
 // as it could be examined.
-func (v *Verdict) Answer() Answer {
+func (v *Verdict) answer() Answer {
 	for _, a := range []Answer{Broken, Unusual, Another} {
 		if slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Answer == a }) {
 			return a
@@ -129,15 +132,22 @@ func (v *Verdict) unknown(missing string) {
 
 // Outcome is a rule with what it says of a league.
 type Outcome struct {
-	Rule
+	ID       string `json:"id"`
+	Sentence string `json:"rule"`
+	Answer   Answer `json:"verdict"`
 	Verdict
+	Advice string `json:"advice,omitempty"` // what to change, where the rule is broken
 }
 
 // Apply applies rules to a league, in order.
 func (l *League) Apply(rules []Rule) []Outcome {
 	all := make([]Outcome, len(rules))
 	for i, r := range rules {
-		all[i] = Outcome{r, r.Judge(l)}
+		v := r.Judge(l)
+		all[i] = Outcome{ID: r.ID, Sentence: r.Sentence, Answer: v.answer(), Verdict: v}
+		if all[i].Answer == Broken {
+			all[i].Advice = r.Advice
+		}
 	}
 	return all
 }

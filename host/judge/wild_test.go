@@ -192,7 +192,7 @@ func TestOtherRulesAreNoViolations(t *testing.T) {
 			}
 			c.cheat(b)
 			outcomes := one(t, b.xs)
-			if got := finding(outcomes); !slices.Equal(got, c.finds) || !slices.ContainsFunc(outcomes, func(o judge.Outcome) bool { return o.Answer() == judge.Broken }) {
+			if got := finding(outcomes); !slices.Equal(got, c.finds) || !slices.ContainsFunc(outcomes, func(o judge.Outcome) bool { return o.Answer == judge.Broken }) {
 				t.Errorf("who breaks it is found by %v, want %v: %v", got, c.finds, findings(outcomes))
 			}
 		})

@@ -43,32 +43,24 @@ func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protoco
 			return c.assign(ctx, p, name, announced)
 		}
 	}
-	a := Attempt{State: Known}
-	if a.Form, a.Err = p.Form(t); a.Err != nil {
-		return nil, fmt.Errorf("send %s: %w", t, a.Err)
-	}
-	call, target, err := a.Form.Call(m)
+	form, err := p.Form(t)
 	if err != nil {
 		return nil, fmt.Errorf("send %s: %w", t, err)
 	}
-	if c.exchange(ctx, &a, m, call, target, p.SessionHeader(), ""); a.Err != nil {
-		conversation := Conversation{Caller: c, Peer: p}
-		a = *cmp.Or(conversation.repair(ctx, m, a), &conversation.base)
-		switch {
-		case a.Err == nil:
-		case !UnknownMethod(a.Err):
-			return a.Message, a.Err
-		case announced != nil:
-			return c.assignAnyhow(ctx, p, announced, a.Err)
-		case notifies(t):
-			p.note(func() { p.unheard[t] = a.Err })
-			fallthrough
-		default:
-			return a.Message, a.Err
-		}
+	conversation := Conversation{Caller: c, Peer: p, state: Known, message: m, most: MaxRequests, agenda: []Attempt{{State: Known, Form: form}}}
+	conversation.published = get(p, func() published { return p.published })
+	a, _ := conversation.run(ctx, "", conversation.judgeKnown)
+	a = cmp.Or(a, &conversation.base) // in the known form, where every other has failed, too
+	switch {
+	case a.Err == nil:
+		p.name(t, true)
+	case !UnknownMethod(a.Err):
+	case announced != nil:
+		return c.assignAnyhow(ctx, p, announced, a.Err)
+	case notifies(t):
+		p.note(func() { p.unheard[t] = a.Err })
 	}
-	p.name(t, true)
-	return a.Message, nil
+	return a.Message, a.Err
 }
 
 // guesses reports whether a peer that knows a message by no name may take it in

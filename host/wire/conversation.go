@@ -82,9 +82,14 @@ type Conversation struct {
 }
 
 func (c *Conversation) once(s State, about string) bool {
-	was := c.asked[string(s)+about]
+	if c.asked[string(s)+about] {
+		return false
+	}
+	if c.asked == nil {
+		c.asked = make(map[string]bool)
+	}
 	c.asked[string(s)+about] = true
-	return !was
+	return true
 }
 
 // Send sends a message until the peer has understood it, has refused it, cannot be
@@ -101,10 +106,7 @@ func (c *Conversation) Send(ctx context.Context, m protocol.Message, id string, 
 		c.agenda, c.evidence, c.requests = []Attempt{{State: Known, Form: *c.settled}}, nil, 0
 		clear(c.sent)
 	case len(c.agenda) == 0:
-		*c = Conversation{
-			Caller: c.Caller, Peer: c.Peer, Wrappings: c.Wrappings, most: MaxRequests,
-			asked: make(map[string]bool), sent: make(map[string]bool),
-		}
+		*c = Conversation{Caller: c.Caller, Peer: c.Peer, Wrappings: c.Wrappings, most: MaxRequests}
 		c.begin(m.Head().MessageType)
 	}
 	c.message = m
@@ -142,28 +144,6 @@ func (c *Conversation) Evidence() Evidence { return c.evidence }
 func (c *Conversation) Settle(m protocol.Message, f Form) {
 	c.message = m
 	c.settle(&Attempt{Form: f})
-}
-
-// repair goes on after a call in the known form has failed. The attempt that it
-// returns is the one that the peer has answered for good, nil before that: then
-// base has failed, and so has everything else.
-func (c *Conversation) repair(ctx context.Context, m protocol.Message, first Attempt) *Attempt {
-	c.state, c.message, c.most = Known, m, MaxRequests
-	c.asked, c.sent = make(map[string]bool), make(map[string]bool)
-	c.Peer.note(func() { c.published = c.Peer.published })
-	if first.Verdict = c.judgeKnown(ctx, &first); first.Verdict != Misunderstood {
-		return &first
-	}
-	if call, target, err := first.Form.Call(m); err == nil {
-		c.sent[document(target, first.Form.Dialect, call)] = true
-	}
-	c.evidence = append(c.evidence, first)
-	c.learn(ctx, &first)
-	a, err := c.run(ctx, "", c.judgeKnown)
-	if err != nil {
-		return nil
-	}
-	return a
 }
 
 // judgeKnown judges an attempt with a message that the peer should know: only if it
@@ -219,11 +199,9 @@ func (c *Conversation) run(ctx context.Context, id string, judge func(context.Co
 		if err != nil {
 			a.Err = fmt.Errorf("send %s: %w", c.message.Head().MessageType, err)
 		} else {
-			what := document(target, a.Form.Dialect, call)
-			if c.sent[what] {
+			if len(c.sent) > 0 && c.sent[document(target, a.Form.Dialect, call)] {
 				continue
 			}
-			c.sent[what] = true
 			c.requests++
 			c.Caller.exchange(ctx, &a, c.message, call, target, c.header, id)
 		}
@@ -242,6 +220,10 @@ func (c *Conversation) run(ctx context.Context, id string, judge func(context.Co
 		if c.settled != nil {
 			return &a, nil
 		}
+		if c.sent == nil {
+			c.sent = make(map[string]bool)
+		}
+		c.sent[document(target, a.Form.Dialect, call)] = true
 		c.learn(ctx, &a)
 	}
 	t := c.message.Head().MessageType
@@ -362,8 +344,8 @@ func (c *Conversation) settle(a *Attempt) {
 		})
 	case a.State == IDs:
 		p.Learn(a.Form.Dialect)
-	case a.Err != nil && c.state == Known:
-		return // it is refused, in the form that was known
+	case c.state == Known && (a.Err != nil || a.State == Known):
+		return // it is refused, or the form was known
 	}
 	if f.changes() || f.Single || f.Name != "" {
 		p.note(func() { p.forms[c.message.Head().MessageType] = f })

@@ -133,7 +133,7 @@ func matching(t testing.TB, pattern string) []sample {
 		}
 		s := sample{name: strings.TrimSuffix(filepath.Base(file), ".json")}
 		doc := parsed(t, text)
-		body := doc.First("params", "result")
+		body := doc.Get("params", "result")
 		if body == nil {
 			body = parsed(t, doc.Get("error")).Get("data")
 		}

@@ -97,7 +97,7 @@ func below(v jsontext.Value, depth int) (all []rawjson.Object) {
 	case '{':
 		return within(rawjson.Split(v), depth)
 	case '"':
-		if inner, err := rawjson.Parse(rawjson.Unquote(v)); err == nil {
+		if inner, err := rawjson.Parse(rawjson.Text(v)); err == nil {
 			return within(inner, depth)
 		}
 	case '[':
@@ -120,7 +120,7 @@ func FindAgent(body []byte, name, endpoint string) (id string, found bool) {
 		called, _ := protocol.Find(d, "display_name", `"`)
 		same := !located && name != "" && string(rawjson.Text(called.Value)) == name
 		if located && at.Value.Kind() == '"' {
-			same = string(rawjson.Unquote(at.Value)) == endpoint
+			same = string(rawjson.Text(at.Value)) == endpoint
 		}
 		if id := agentID(d, protocol.FindInner); same && protocol.ValidForeignID(id) {
 			return id, true

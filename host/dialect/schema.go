@@ -51,7 +51,7 @@ func schemaOf(v jsontext.Value) string {
 	case 'n':
 		return `{"description":"The id of the request with its type kept; null where it had none.","type":["string","number","null"]}`
 	}
-	if text := rawjson.Unquote(v); len(text) == 0 || text[0] == '{' {
+	if text := rawjson.Text(v); len(text) == 0 || text[0] == '{' {
 		return `{"type":"string"}`
 	}
 	return `{"const":` + string(v) + `}`

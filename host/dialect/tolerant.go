@@ -281,7 +281,7 @@ func parityOf(v jsontext.Value) string {
 	if v.Kind() != '"' {
 		return ""
 	}
-	word := strings.ToLower(strings.TrimSpace(string(rawjson.Unquote(v))))
+	word := strings.ToLower(strings.TrimSpace(string(rawjson.Text(v))))
 	if word != string(protocol.Even) && word != string(protocol.Odd) {
 		return ""
 	}

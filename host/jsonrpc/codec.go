@@ -118,7 +118,7 @@ func (req *Request) read(lenient bool) *Refusal {
 	if id == nil {
 		req.Kind = KindNotification
 	}
-	req.Method, req.Params = string(rawjson.Unquote(method)), params
+	req.Method, req.Params = string(rawjson.Text(method)), params
 	return nil
 }
 

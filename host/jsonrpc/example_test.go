@@ -35,7 +35,7 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(answer.IsError(), answer.Members.First("result", "error"))
+		fmt.Println(answer.IsError(), answer.Members.Get("result", "error"))
 	}
 
 	stop()

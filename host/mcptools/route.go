@@ -77,7 +77,7 @@ func (s *Server) plain(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Respon
 		return s.standard(ctx, rpc, func(*sdkrpc.Request) {})
 	}
 	params := rawjson.Split(rpc.Params)
-	if rpc.Method != methodCall || params == nil || params.First("tool", "input") != nil {
+	if rpc.Method != methodCall || params == nil || params.Get("tool", "input") != nil {
 		return s.chain.Handle(ctx, rpc)
 	}
 	output, err := s.checked(ctx, newCall(rpc, params.Text("name"), json.RawMessage(params.Get("arguments"))))

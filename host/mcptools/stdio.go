@@ -48,7 +48,7 @@ func (l *stream) Take(ctx context.Context, req *jsonrpc.Request, refused *jsonrp
 	l.open = l.open || opens
 	if refused != nil { // as a response is, which is the client's to send and changes nothing
 		doc, _ := rawjson.Parse(req.Raw) // nil where it is no object
-		return l.open && doc.Get("method") == nil && doc.Get("id") != nil && doc.First("result", "error") != nil
+		return l.open && doc.Get("method") == nil && doc.Get("id") != nil && doc.Get("result", "error") != nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

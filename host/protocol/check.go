@@ -90,7 +90,7 @@ func (c *checker) member(s *shape, n int, v jsontext.Value, seen *sight, of unsa
 	}
 	seen.here |= 1 << n
 	if f.name == s.on && v.Kind() == '"' {
-		seen.on = string(rawjson.Unquote(v))
+		seen.on = string(rawjson.Text(v))
 	}
 }
 
@@ -185,7 +185,7 @@ func (c *checker) value(f *field, v jsontext.Value, at unsafe.Pointer) {
 	case kindOpen:
 		*(*jsontext.Value)(at) = v.Clone()
 	default:
-		text := rawjson.Unquote(v)
+		text := rawjson.Text(v)
 		c.text(f, text)
 		keep(f, string(text), at)
 	}

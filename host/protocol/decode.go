@@ -54,7 +54,7 @@ func TypeOf(message rawjson.Object) Type {
 	if v.Kind() != '"' {
 		return ""
 	}
-	text := rawjson.Unquote(v)
+	text := rawjson.Text(v)
 	if e := catalog().types[Type(text)]; e != nil {
 		return e.Type
 	}
@@ -80,7 +80,7 @@ func (h *Header) set(m rawjson.Member) bool {
 	case f.kind == kindRound:
 		*(*Round)(at) = glanceRound(m.Value)
 	case m.Value.Kind() == '"':
-		*(*string)(at) = string(rawjson.Unquote(m.Value))
+		*(*string)(at) = string(rawjson.Text(m.Value))
 	}
 	return true
 }

@@ -191,7 +191,7 @@ func Collect(t Type, place string, from rawjson.Object) rawjson.Object {
 		case f.kind == kindDict && m.Value.Kind() == '[':
 			m.Value = f.byPlayer(m.Value)
 		case f.kind == kindInteger && m.Value.Kind() == '"':
-			if number := jsontext.Value(rawjson.Unquote(m.Value)); number.IsValid() && rawjson.PlainInteger(number) {
+			if number := jsontext.Value(rawjson.Text(m.Value)); number.IsValid() && strings.Trim(string(number), "-0123456789") == "" {
 				m.Value = number
 			}
 		case f.kind == kindID && m.Value.Kind() == '{':
@@ -276,7 +276,7 @@ func ValueFor(message rawjson.Object, name string) jsontext.Value {
 			continue
 		}
 		called = true
-		if v := message.First(append(NamesOf(n.field), n.inner...)...); v != nil {
+		if v := message.Get(append(NamesOf(n.field), n.inner...)...); v != nil {
 			return v
 		}
 	}

@@ -100,7 +100,7 @@ func (r Round) MarshalJSONTo(enc *jsontext.Encoder) error {
 func glanceRound(v jsontext.Value) Round {
 	switch v.Kind() {
 	case '"':
-		text := string(rawjson.Unquote(v))
+		text := string(rawjson.Text(v))
 		n, err := strconv.Atoi(text[len(strings.TrimRight(text, "0123456789")):])
 		if err != nil {
 			n = 0

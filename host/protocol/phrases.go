@@ -186,7 +186,7 @@ func Explanation(doc rawjson.Object) string {
 func Prose(v jsontext.Value) string {
 	switch v.Kind() {
 	case '"':
-		return string(rawjson.Unquote(v))
+		return string(rawjson.Text(v))
 	case '[':
 		var all []string
 		for _, e := range rawjson.Elements(v) {

@@ -73,33 +73,20 @@ func located(err error) error {
 	return fmt.Errorf("%w at offset %d, within %s", syntax.Err, syntax.ByteOffset, syntax.JSONPointer)
 }
 
-// Get returns the value of a member, or nil if it is missing.
-func (d Object) Get(name string) jsontext.Value {
-	for _, m := range d {
-		if m.Name == name {
-			return m.Value
-		}
-	}
-	return nil
-}
-
-// First returns the value of the first of these members that exists, or nil.
-func (d Object) First(names ...string) jsontext.Value {
+// Get returns the value of the first of these members that exists, or nil.
+func (d Object) Get(names ...string) jsontext.Value {
 	for _, name := range names {
-		if v := d.Get(name); v != nil {
-			return v
+		for _, m := range d {
+			if m.Name == name {
+				return m.Value
+			}
 		}
 	}
 	return nil
 }
 
 // Text returns the text of a member, or "" if it is missing or not a string.
-func (d Object) Text(name string) string {
-	if v := d.Get(name); v != nil && v.Kind() == '"' {
-		return string(Unquote(v))
-	}
-	return ""
-}
+func (d Object) Text(name string) string { return string(Text(d.Get(name))) }
 
 // Set replaces the value of a member or appends the member. It may modify d.
 func (d Object) Set(name string, value jsontext.Value) Object {

@@ -70,10 +70,10 @@ func TestObject(t *testing.T) {
 	if got := o.Get("missing"); got != nil {
 		t.Errorf("a missing member is %s", got)
 	}
-	if got := string(o.First("missing", "list", "b")); got != "[1, 2]" {
+	if got := string(o.Get("missing", "list", "b")); got != "[1, 2]" {
 		t.Errorf("the first of them is %s", got)
 	}
-	if got := o.First(); got != nil {
+	if got := o.Get(); got != nil {
 		t.Errorf("the first of none is %s", got)
 	}
 	without := o.Without("a", "missing", "none")
@@ -127,7 +127,7 @@ func FuzzText(f *testing.F) {
 		if err := json.Unmarshal(quoted, &other); err != nil || other != text {
 			t.Errorf("%q is written as %s, which is %q, %v", text, quoted, other, err)
 		}
-		if got := string(rawjson.Unquote(quoted)); got != text {
+		if got := string(rawjson.Text(quoted)); got != text {
 			t.Errorf("%q is read back as %q", text, got)
 		}
 		escaped, err := json.Marshal(text) // with other escapes

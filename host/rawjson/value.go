@@ -10,23 +10,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Unquote returns the text of a well-formed JSON string. The result aliases raw
-// if raw has no escapes.
-func Unquote(raw jsontext.Value) []byte {
+// Text returns the text of a well-formed JSON string, nil for any other value. The result
+// aliases raw if raw has no escapes.
+func Text(raw jsontext.Value) []byte {
+	if len(raw) < 2 || raw[0] != '"' {
+		return nil
+	}
 	inner := raw[1 : len(raw)-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return inner
 	}
 	text, _ := jsontext.AppendUnquote(nil, raw)
 	return text
-}
-
-// Text is [Unquote] for any well-formed value; it returns nil if raw is not a string.
-func Text(raw jsontext.Value) []byte {
-	if len(raw) < 2 || raw[0] != '"' {
-		return nil
-	}
-	return Unquote(raw)
 }
 
 // Quote returns text as a JSON string. The text must be UTF-8.
@@ -79,15 +74,4 @@ func wholeNumber(text string) (int64, error) {
 		return 0, strconv.ErrRange // not whole, or out of range
 	}
 	return strconv.ParseInt(digits+strings.Repeat("0", zeros), 10, 64)
-}
-
-// PlainInteger reports whether a number has only digits and a sign, the one
-// spelling of an integer that Go's decoders accept.
-func PlainInteger(raw jsontext.Value) bool {
-	for i, c := range raw {
-		if (c < '0' || c > '9') && (i > 0 || c != '-') {
-			return false
-		}
-	}
-	return true
 }

@@ -44,7 +44,7 @@ func (c *Chain) contract(x *Exchange) *protocol.Error {
 	}
 	rpc := x.RPC
 	keeps := rpc.Kind != jsonrpc.KindObject && rpc.ID.Kind() == '"' && rpc.Method != "" && rpc.Params.Kind() == '{' &&
-		(!c.cfg.Deterministic || schema.IsUUID(string(rawjson.Unquote(rpc.ID)))) // what envelope demands, without reading it again
+		(!c.cfg.Deterministic || schema.IsUUID(string(rawjson.Text(rpc.ID)))) // what envelope demands, without reading it again
 	if c.cfg.Strict && !keeps { // by the rules of the league the agent checks the envelope
 		return badEnvelope(c.envelope(rpc.Raw), noObject)
 	}
@@ -52,7 +52,7 @@ func (c *Chain) contract(x *Exchange) *protocol.Error {
 		return nil
 	}
 	params := rawjson.Split(rpc.Params)
-	if params.First("tool", "input") == nil {
+	if params.Get("tool", "input") == nil {
 		return nil
 	}
 	x.call = &toolCall{params: params}
@@ -122,7 +122,7 @@ type toolCall struct {
 
 // shape returns what is wrong with the call before its tool is looked up.
 func (call *toolCall) shape(strict bool) []protocol.Violation {
-	if call.params.First("name", "arguments") != nil {
+	if call.params.Get("name", "arguments") != nil {
 		return []protocol.Violation{{Path: "/params/name", Rule: "exclusive"}, {Path: "/params/tool", Rule: "exclusive"}}
 	}
 	found := dialect.ToolIO.Request.Broken(call.params)

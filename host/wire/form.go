@@ -121,7 +121,7 @@ func (f Form) target(whole rawjson.Object) string {
 	for _, m := range f.Query.Fill(whole) {
 		text := string(m.Value)
 		if m.Value.Kind() == '"' {
-			text = string(rawjson.Unquote(m.Value))
+			text = string(rawjson.Text(m.Value))
 		}
 		values.Set(m.Name, text)
 	}

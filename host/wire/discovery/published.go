@@ -28,14 +28,14 @@ func ReadTools(result jsontext.Value) (Toolbox, bool) {
 	var all Toolbox
 	for _, e := range elements(doc.Get("tools")) {
 		if e.Kind() == '"' {
-			all = append(all, Tool{Name: string(rawjson.Unquote(e))})
+			all = append(all, Tool{Name: string(rawjson.Text(e))})
 			continue
 		}
 		tool := rawjson.Split(e)
 		if tool.Text("name") == "" {
 			continue
 		}
-		all = append(all, Tool{Name: tool.Text("name"), Input: NewSchema(tool.First("inputSchema", "input_schema", "parameters"))})
+		all = append(all, Tool{Name: tool.Text("name"), Input: NewSchema(tool.Get("inputSchema", "input_schema", "parameters"))})
 	}
 	return all[:min(len(all), 200)], true
 }

@@ -35,7 +35,7 @@ func within(root, raw jsontext.Value, depth int) Schema {
 	if path, ok := strings.CutPrefix(doc.Text("$ref"), "#"); ok {
 		return within(root, follow(root, jsontext.Pointer(path)), depth+1)
 	}
-	for _, e := range elements(doc.First("anyOf", "oneOf", "allOf")) {
+	for _, e := range elements(doc.Get("anyOf", "oneOf", "allOf")) {
 		if inner := within(root, e, depth+1); inner.doc.Text("type") != "null" {
 			return inner
 		}
@@ -125,7 +125,7 @@ func Add(object, message rawjson.Object, names []string) rawjson.Object {
 		v := protocol.ValueFor(flat, name)
 		switch {
 		case protocol.HoldsMeta(name) && (v == nil || v.Kind() == '{'):
-			if meta := rawjson.Split(message.First("player_meta", "referee_meta")); meta != nil {
+			if meta := rawjson.Split(message.Get("player_meta", "referee_meta")); meta != nil {
 				v = Spread(meta).Encode()
 			}
 		case v == nil && protocol.HoldsMessage(name):
@@ -179,7 +179,7 @@ func (s Schema) object(name string, from *source, depth int) jsontext.Value {
 	case own != nil:
 		return own
 	case protocol.HoldsMeta(name):
-		return from.doc.First("player_meta", "referee_meta")
+		return from.doc.Get("player_meta", "referee_meta")
 	case protocol.HoldsMessage(name):
 		return from.doc.Encode()
 	}
@@ -207,7 +207,7 @@ func (s Schema) coerce(v jsontext.Value) jsontext.Value {
 		}
 	case "integer", "number":
 		if is == '"' {
-			if n, err := strconv.Atoi(string(rawjson.Unquote(v))); err == nil {
+			if n, err := strconv.Atoi(string(rawjson.Text(v))); err == nil {
 				return strconv.AppendInt(nil, int64(n), 10)
 			}
 			return nil

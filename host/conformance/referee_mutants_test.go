@@ -104,7 +104,7 @@ func askingMutants() []mutant {
 		changed("error.token", gameError, set("auth_token", "another")),
 		changed("error.fields", gameError, drop("error_code")),
 		changed("error.match", gameError, set("round_id", 99)),
-		changed("error.retry", gameError, set("max_retries", 9)),
+		changed("error.announced", gameError, set("max_retries", 9)),
 		halting("error.last", gameError, set("retryable", true)),
 	}
 }

@@ -1,13 +1,9 @@
 package referee
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/dialect"
@@ -15,25 +11,22 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// assignment is how the referee is assigned its matches.
+// assignment is how the referee is assigned its matches. The dialect of the referee says how
+// the manager signs that.
 type assignment struct {
-	match  *match // that it was tried with
-	plays  bool   // it plays what it is assigned
-	name   string // of the message that assigns one match; empty for ROUND_ANNOUNCEMENT
-	sender string // instead of the protocol's
-	first  []kit.Evidence
+	name     string         // of the message that assigns one match; empty for ROUND_ANNOUNCEMENT
+	match    *match         // that was played first, nil if none was
+	evidence []kit.Evidence // of the first announcement
 }
 
-// otherManager is how some managers sign; some referees know no other name.
-const otherManager = "league_manager:LM01"
-
-// request assigns a match in one way.
-func (t *T) request(w assignment, a *protocol.RoundAnnouncement) kit.Request {
-	a.Sender = cmp.Or(w.sender, a.Sender)
+// assigning returns the request that assigns matches in a way; if that assigns them one by one,
+// only the first.
+func (t *T) assigning(name string, matches ...*match) kit.Request {
+	a := t.announcement(matches...)
 	r := kit.Request{Message: a}
-	if w.name != "" {
+	if name != "" {
 		r.Wrap = func(d *dialect.Dialect) (jsonrpc.Message, error) {
-			calls, err := d.AssignmentCalls(w.name, a)
+			calls, err := d.AssignmentCalls(name, a)
 			if err != nil {
 				return jsonrpc.Message{}, err
 			}
@@ -43,73 +36,68 @@ func (t *T) request(w assignment, a *protocol.RoundAnnouncement) kit.Request {
 	return r
 }
 
-// assigning returns the request that assigns matches in the way that the referee
-// takes; if it takes them one by one, only the first.
-func (t *T) assigning(matches ...*match) kit.Request {
-	return t.request(t.assignment(), t.announcement(matches...))
-}
-
 // assign assigns matches in the way that the referee takes, and returns the last answer.
 func (t *T) assign(matches ...*match) (last *kit.Answer) {
-	if t.assignment().name == "" {
-		return t.Send(t.assigning(matches...))
+	name := t.assignment().name
+	if name == "" {
+		return t.Send(t.assigning(name, matches...))
 	}
 	for _, m := range matches {
-		last = t.Send(t.assigning(m))
+		last = t.Send(t.assigning(name, m))
 	}
 	return last
 }
 
 // assignment finds out once how the referee is assigned matches.
 func (t *T) assignment() assignment {
-	t.tries.Do(func() { t.way = with(t.Aside()).findAssignment() })
+	t.tries.Do(func() { with(t.Aside()).findAssignment() })
 	return t.way
 }
 
 // findAssignment announces a match, and assigns others in every other known way until one is played.
-func (t *T) findAssignment() (found assignment) {
-	var tried []assignment
-	var first []kit.Evidence
+func (t *T) findAssignment() {
+	tried := map[*match]string{}
 	begun := func(within time.Duration) bool {
 		return t.Until(within, func() bool {
-			if i := slices.IndexFunc(tried, func(w assignment) bool { return len(w.match.sent) > 0 }); i >= 0 {
-				found, t.scenarios["win"] = tried[i], tried[i].match
-				found.plays = true
+			for m, name := range tried {
+				if len(m.sent) > 0 {
+					t.way.match, t.way.name, t.played["win"] = m, name, m
+				}
 			}
-			found.first = first
-			return found.plays
+			return t.way.match != nil
 		})
 	}
-	try := func(w assignment) (a *kit.Answer) {
-		w.match = t.newMatch(plan{})
-		tried = append(tried, w)
-		aside := t.Aside()
-		a = aside.Send(t.request(w, t.announcement(w.match)))
+	peer := t.T.Session.Peer()
+	try := func(name string) *kit.Answer {
+		m, aside := t.newMatch(nil), t.Aside()
+		tried[m] = name
+		a := aside.Send(t.assigning(name, m))
 		if len(tried) == 1 {
-			first = aside.Evidence
+			t.way.evidence = aside.Evidence
 		}
 		if len(tried) == 1 || !a.Refused && a.Err == nil {
 			begun(t.assignmentDelay(a))
 		}
 		return a
 	}
-	for _, name := range t.assignmentNames() {
-		a := try(assignment{name: name})
-		if !begun(0) && name == "" && (a.UnknownMessage() || a.Plain) { // other ids, wrappings and tools
-			m := t.newMatch(plan{})
+	for _, name := range slices.Concat([]string{""}, protocol.AssignmentNames()) {
+		a := try(name)
+		if name == "" && !begun(0) && (a.UnknownMessage() || a.Plain) { // other ids, wrappings and tools
+			m := t.newMatch(nil)
 			t.Aside().Find(t.announcement(m))
-			tried = append(tried, assignment{name: t.T.Session.Peer().AssignedBy(), match: m})
+			tried[m] = peer.AssignedBy()
 			begun(t.assignmentDelay(a))
 		}
-		if !begun(0) && a.Refused && strings.Contains(strings.ToLower(a.Reason), "sender") {
-			try(assignment{name: name, sender: otherManager})
+		known := peer.Speaks().Has(dialect.TraitManagerID)
+		if !begun(0) && !known && a.Refused && strings.Contains(strings.ToLower(a.Reason), "sender") {
+			peer.Learn(peer.Speaks().With(dialect.TraitManagerID))
+			try(name)
 		}
 		if begun(0) {
-			return found
+			return
 		}
 	}
 	begun(t.patience())
-	return found
 }
 
 // assignmentDelay is how long a match is waited for before the next way is tried.
@@ -119,17 +107,4 @@ func (t *T) assignmentDelay(a *kit.Answer) time.Duration {
 		return t.T.Session.Timeout
 	}
 	return min(t.T.Session.Timeout/5, time.Second)
-}
-
-// assignmentNames returns the ways to assign a match: first the announcement, then
-// what the registration names, then all others.
-func (t *T) assignmentNames() []string {
-	names := protocol.AssignmentNames()
-	if all := t.Attempts(); len(all) > 0 {
-		meta := jsontext.Value(fmt.Sprintf(`{"referee_meta":%s}`, all[0].Message.Shown("referee_meta")))
-		if own := dialect.AssignmentNameIn(meta); own != "" {
-			names = append([]string{own}, slices.DeleteFunc(names, func(name string) bool { return name == own })...)
-		}
-	}
-	return append([]string{""}, names...)
 }

@@ -2,12 +2,14 @@ package referee
 
 import (
 	_ "embed"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -20,7 +22,7 @@ var table string
 func Suite() kit.Suite {
 	announcing := func(t *kit.T) kit.Request {
 		r := with(t)
-		return r.assigning(r.newMatch(plan{}))
+		return r.assigning(r.assignment().name, r.newMatch(nil))
 	}
 	return kit.Suite{Role: kit.Referee, Open: open, Checks: kit.Checks(kit.Referee, table,
 		kit.RegistrationTests(kit.Referee, nil, func(*kit.T) []string { return playerIDs[:] }),
@@ -51,7 +53,7 @@ func roundEnd(t *T) protocol.Message { return t.RoundCompleted() }
 
 // foreignRound announces a match of another referee.
 func (t *T) foreignRound() *protocol.RoundAnnouncement {
-	a := t.announcement(t.newMatch(plan{}))
+	a := t.announcement(t.newMatch(nil))
 	other := kit.OtherReferee
 	if t.ID == other {
 		other = kit.OwnReferee
@@ -124,7 +126,7 @@ func acks(message func(t *T) protocol.Message) step {
 func once(typ protocol.Type, why string) step {
 	return func(t *T) {
 		for _, who := range []int{playerA, playerB, toManager} {
-			if list := t.messages(typ, who); len(list) > 1 {
+			if list := t.messages(spot{who, typ}); len(list) > 1 {
 				t.show(list[0])
 				t.failOn(list[1], "%s: %s was sent %s of match %s %s", why, nameOf(who), typ, t.id, kit.Times(len(list)))
 			}
@@ -132,20 +134,12 @@ func once(typ protocol.Type, why string) step {
 	}
 }
 
-// both asks that both players were sent a type.
-func both(typ protocol.Type) step {
+// awaits asks that an agent is sent n messages.
+func awaits(at spot, n int, otherwise string, args ...any) step {
 	return func(t *T) {
-		t.first(typ, playerA)
-		t.first(typ, playerB)
-	}
-}
-
-// awaits asks that an agent is sent n messages of a type.
-func awaits(typ protocol.Type, who, n int, otherwise string) step {
-	return func(t *T) {
-		if !t.soon(func() bool { return t.count(typ, who) >= n }) {
-			t.showAll()
-			t.Fail("%s within %v", otherwise, t.patience())
+		if !t.soon(func() bool { return t.count(at) >= n }) {
+			t.show(t.messages()...)
+			t.Fail("%s within %v", fmt.Sprintf(otherwise, args...), t.patience())
 		}
 	}
 }
@@ -160,7 +154,7 @@ func lost(t *T) {
 // each asks a rule of all messages of two matches without faults, which says how one breaks it.
 func each(rule func(t *T, s *sent) string) step {
 	return in(fair, func(t *T) {
-		for _, s := range t.messages("") {
+		for _, s := range t.messages() {
 			if breach := rule(t, s); breach != "" {
 				t.failOn(s, "%s to %s: %s", s.Type, nameOf(s.who), breach)
 			}
@@ -180,7 +174,7 @@ func judged(rule string, all bool, scenarios []string, results ...protocol.Type)
 				Agent: "manager", Sent: true, Peer: t.T.Session.URL, Type: protocol.TypeRoundAnnouncement,
 				Sender: kit.ManagerName, Request: t.announcement(t.match), Status: http.StatusOK,
 			})
-			for _, s := range t.messages("") {
+			for _, s := range t.messages() {
 				if !slices.Contains(results, s.Type) && (s.Type == protocol.TypeGameOver || s.Type == protocol.TypeMatchResultReport) {
 					continue
 				}
@@ -215,31 +209,34 @@ func judged(rule string, all bool, scenarios []string, results ...protocol.Type)
 var roundTests = map[string]step{
 	"round.plays": kit.Script(func(t *T) {
 		t.NeedsRegistration(t.T)
-		t.T.Evidence = append(t.T.Evidence, t.assignment().first...)
-	}, one("win", both(protocol.TypeGameInvitation), both(protocol.TypeChooseParityCall))),
+		t.T.Evidence = append(t.T.Evidence, t.assignment().evidence...)
+	}, one("win", func(t *T) {
+		for _, at := range []spot{joinA, joinB, chooseA, chooseB} {
+			t.first(at)
+		}
+	})),
 	"round.announced": func(t *T) {
 		w := t.assignment()
-		if w.name == "" && w.sender == "" {
-			return
+		t.T.Evidence = append(t.T.Evidence, w.evidence...)
+		if w.name != "" {
+			t.Fail("after ROUND_ANNOUNCEMENT it plays nothing; it plays after %s", w.name)
 		}
-		t.T.Evidence = append(t.T.Evidence, w.first...)
-		if w.name == "" {
-			t.Fail("it plays only when the manager signs as %s", w.sender)
+		if t.T.Session.Peer().Speaks().Has(dialect.TraitManagerID) {
+			t.Fail("it plays only when the manager signs as league_manager:LM01")
 		}
-		t.Fail("after ROUND_ANNOUNCEMENT it plays nothing; it plays after %s", w.name)
 	},
-	"round.ack":     acks(func(t *T) protocol.Message { return t.announcement(t.newMatch(plan{})) }),
+	"round.ack":     acks(func(t *T) protocol.Message { return t.announcement(t.newMatch(nil)) }),
 	"standings.ack": acks(standings),
 	"roundend.ack":  acks(roundEnd),
 	"round.others":  kit.Script(func(t *T) { t.send(t.foreignRound()) }, ignores),
-	"round.again": kit.Script(plays(plan{}), func(t *T) { t.assign(t.match) }, meanwhile,
+	"round.again": kit.Script(plays(nil), func(t *T) { t.assign(t.match) }, meanwhile,
 		once(protocol.TypeGameInvitation, "it was announced again after its end")),
 }
 
 // meanwhile has another match played.
 func meanwhile(t *T) {
 	m := t.match
-	t.play(plan{})
+	t.play(nil)
 	t.match = m
 }
 
@@ -248,7 +245,7 @@ func meanwhile(t *T) {
 func ignores(t *T) {
 	evidence := t.Evidence
 	meanwhile(t)
-	if begun := t.messages(""); len(begun) > 0 {
+	if begun := t.messages(); len(begun) > 0 {
 		t.Evidence = evidence
 		t.failOn(begun[0], "match %s is played: the referee sent %s for it", t.id, begun[0].Type)
 	}
@@ -257,34 +254,29 @@ func ignores(t *T) {
 // signed has the referee learn the manager's token.
 func signed(t *T) { t.Send(sample(t.T)) }
 
-// refuses tests that an announcement is refused, and its match is not played.
-func refuses(change func(t *T, a *protocol.RoundAnnouncement)) step {
+// rejects tests that an announcement is refused, and its match is not played.
+func rejects(edit kit.Edit) step {
 	return kit.Script(signed, func(t *T) {
-		a := t.announcement(t.newMatch(plan{}))
-		r := t.request(t.assignment(), a)
-		change(t, a)
+		r := t.assigning(t.assignment().name, t.newMatch(nil))
+		r.Edit = edit
 		t.Refused(t.Send(r))
 	}, ignores)
 }
 
 var authTests = map[string]step{
-	"auth.token": refuses(func(_ *T, a *protocol.RoundAnnouncement) { a.AuthToken = kit.Forged }),
-	"auth.sender": refuses(func(_ *T, a *protocol.RoundAnnouncement) {
-		a.Sender = protocol.Sender(protocol.RolePlayer, playerIDs[playerA])
-	}),
-	"auth.league": refuses(func(t *T, a *protocol.RoundAnnouncement) {
-		a.LeagueID, a.AuthToken = "elsewhere", t.Verifier.ManagerToken(kit.League)
-	}),
+	"auth.token":  rejects(kit.Set("auth_token", kit.Forged)),
+	"auth.sender": rejects(kit.Set("sender", protocol.Sender(protocol.RolePlayer, playerIDs[playerA]))),
+	"auth.league": rejects(kit.Set("league_id", "elsewhere")),
 	"auth.completed": kit.Script(signed, func(t *T) {
 		m := t.LeagueCompleted(playerIDs[:]...)
 		m.AuthToken = kit.Forged
 		t.Refused(t.send(m))
-	}, plays(plan{})),
+	}, plays(nil)),
 }
 
 var loadTests = map[string]step{
 	"fields.unknown": func(t *T) {
-		r := t.assigning(t.newMatch(plan{}))
+		r := t.assigning(t.assignment().name, t.newMatch(nil))
 		r.Edit = editMatch(func(m, match map[string]any) { m["x_weather"], match["x_list"] = "sunny", []any{1, nil} })
 		t.Send(r)
 		t.awaitEnd()
@@ -294,14 +286,14 @@ var loadTests = map[string]step{
 		var plans []plan
 		choices := []protocol.Choice{protocol.Even, protocol.Odd}
 		for i := range many {
-			plans = append(plans, plan{choose: [2]reaction{choosing(choices[i&1]), choosing(choices[i>>1&1])}})
+			plans = append(plans, plan{chooseA: edits(choosing(choices[i&1])), chooseB: edits(choosing(choices[i>>1&1]))})
 		}
 		all := t.newMatches(plans...)
 		t.assign(all...)
 		for i, m := range all {
 			t.match = m
 			t.awaitEnd()
-			got := t.ended(t.first(protocol.TypeMatchResultReport, toManager)).Choices
+			got := t.ended(t.first(reported)).Choices
 			if got[playerIDs[playerA]] != choices[i&1] || got[playerIDs[playerB]] != choices[i>>1&1] {
 				t.Fail("in match %s, one of %d at a time, %s and %s were chosen; the report has %v", m.id, many, choices[i&1], choices[i>>1&1], got)
 			}
@@ -315,13 +307,13 @@ var loadTests = map[string]step{
 			t.Skip("it registered for %s at once; up to %d are tried", kit.Count(limit, "match", "matches"), mostTried)
 		}
 		// The invitation of one match too many may follow while the others are held up.
-		held := plan{join: [2]reaction{waiting(func(*match) bool { return false }, joining())}}
+		held := plan{joinA: waits(func(*match) bool { return false })}
 		all, most := t.newMatches(slices.Repeat([]plan{held}, limit+2)...), 0
 		t.assign(all...)
 		var open [][2]time.Time // from invitation to call: after GAME_OVER the next may begin
 		for _, t.match = range all {
 			t.awaitEnd()
-			open = append(open, [2]time.Time{t.first(protocol.TypeGameInvitation, playerA).At, t.first(protocol.TypeChooseParityCall, playerA).At})
+			open = append(open, [2]time.Time{t.first(joinA).At, t.first(chooseA).At})
 		}
 		for _, one := range open {
 			begun := slices.DeleteFunc(slices.Clone(open), func(other [2]time.Time) bool { return other[0].After(one[0]) || !other[1].After(one[0]) })
@@ -333,12 +325,12 @@ var loadTests = map[string]step{
 		t.Note("%d at most", most)
 	},
 	"load.speed": func(t *T) {
-		a := t.assign(t.newMatch(plan{}))
+		a := t.assign(t.newMatch(nil))
 		t.awaitEnd()
 		if timeout := t.T.Session.Timeout; a.Took > timeout/4 {
 			t.Fail("the acknowledgement took %v of %v", a.Took.Round(time.Millisecond), timeout)
 		}
 		t.Note("acknowledged after %.1f ms", kit.Milliseconds(a.Took))
 	},
-	"hostile.then": plays(plan{}),
+	"hostile.then": plays(nil),
 }

@@ -19,8 +19,8 @@ var messageTests = map[string]step{
 		if a := t.send(t.standings(wins)); a.Refused || a.Err != nil {
 			t.Skip("it does not accept the standings: %s", a)
 		}
-		t.play(plan{})
-		own := t.first(protocol.TypeChooseParityCall, playerA).fields.Object("context").Object("your_standings")
+		t.play(nil)
+		own := t.first(chooseA).fields.Object("context").Object("your_standings")
 		if own == nil {
 			t.Skip("the call has no standings")
 		}
@@ -35,7 +35,7 @@ var messageTests = map[string]step{
 	}),
 	"message.seconds": each(func(_ *T, s *sent) string { return kit.WholeSeconds(s.fields) }),
 	"message.conversation": each(func(t *T, s *sent) string {
-		was, c := t.messages("", s.who)[0].fields.Text("conversation_id"), s.fields.Text("conversation_id")
+		was, c := t.messages(spot{who: s.who})[0].fields.Text("conversation_id"), s.fields.Text("conversation_id")
 		if s.who != toManager && was != "" && c != "" && c != was {
 			return fmt.Sprintf("the conversation_id is %q; before it was %q", c, was)
 		}
@@ -56,18 +56,19 @@ var messageTests = map[string]step{
 		}
 		return ""
 	}),
-	"invitation.parallel": parallel(protocol.TypeGameInvitation, func(r reaction) plan { return plan{join: [2]reaction{r}} }, joining()),
-	"call.parallel":       parallel(protocol.TypeChooseParityCall, func(r reaction) plan { return plan{choose: [2]reaction{r}} }, choosing(protocol.Even)),
-	"call.after": kit.Script(plays(plan{join: [2]reaction{playerB: waiting(called(playerA), joining())}}), func(t *T) {
-		call, join := t.first(protocol.TypeChooseParityCall, playerA), t.first(protocol.TypeGameInvitation, playerB)
+	"invitation.parallel": parallel(joinA, joinB),
+	"call.parallel":       parallel(chooseA, chooseB),
+	"call.after": kit.Script(plays(plan{joinB: waits(func(m *match) bool { return m.count(chooseA) > 0 })}), func(t *T) {
+		call, join := t.first(chooseA), t.first(joinB)
 		if call.At.Before(join.answered) {
 			t.failOn(call, "%s was called before %s had joined", nameOf(playerA), nameOf(playerB))
 		}
 	}),
-	"call.secret": kit.Script(plays(plan{choose: [2]reaction{
-		playerB: atFirst(waiting(func(m *match) bool { return m.replied(playerA) }, busy), choosing(protocol.Odd)),
-	}}), func(t *T) {
-		for _, s := range t.messages("", playerB) {
+	"call.secret": kit.Script(plays(plan{chooseB: turns(func(m *match, s *sent, usual kit.Response) kit.Response {
+		waits(replied)(m, s, usual)
+		return busy(m, s, usual)
+	})}), func(t *T) {
+		for _, s := range t.messages(spot{who: playerB}) {
 			var tree any
 			if s.Type != protocol.TypeGameOver && json.Unmarshal(s.Raw, &tree) == nil && holdsChoice(tree) {
 				t.failOn(s, "%s reveals the other's choice to %s, before its own is known", s.Type, nameOf(playerB))
@@ -76,24 +77,20 @@ var messageTests = map[string]step{
 	}),
 }
 
-func called(who int) func(m *match) bool {
-	return func(m *match) bool { return m.count(protocol.TypeChooseParityCall, who) > 0 }
-}
-
 // parallel tests that both players are sent a message at the same time. It tries
 // several times, because a busy machine may cause a delay.
-func parallel(typ protocol.Type, with func(reaction) plan, answer reaction) step {
-	slow := waiting(func(m *match) bool { return m.count(typ, playerB) > 0 }, answer)
+func parallel(first, second spot) step {
+	slow := waits(func(m *match) bool { return m.count(second) > 0 })
 	return func(t *T) {
 		const tries = 3
 		for try := 1; ; try++ {
-			t.play(with(slow))
-			a, b := t.first(typ, playerA), t.first(typ, playerB)
+			t.play(plan{first: slow})
+			a, b := t.first(first), t.first(second)
 			if !b.At.After(a.answered) {
 				return
 			}
 			if try == tries {
-				t.Fail("%s was sent its %s only after %s had answered, %v later", nameOf(playerB), typ, nameOf(playerA), b.At.Sub(a.At).Round(time.Millisecond))
+				t.Fail("%s was sent its %s only after %s had answered, %v later", nameOf(playerB), first.typ, nameOf(playerA), b.At.Sub(a.At).Round(time.Millisecond))
 			}
 		}
 	}
@@ -117,17 +114,13 @@ func holdsChoice(tree any) bool {
 
 // typeTests are those of every type of message: that it is whole, about its match and signed.
 func typeTests() map[string]step {
-	won := func(typ protocol.Type) func(t *T) []*sent {
-		return func(t *T) []*sent { return []*sent{t.first(typ, playerA), t.first(typ, playerB)} }
-	}
 	tests := map[string]step{}
 	for name, of := range map[string]struct {
 		scenario string
-		find     func(t *T) []*sent
+		at       []spot
 	}{
-		"invitation": {"win", won(protocol.TypeGameInvitation)}, "call": {"win", won(protocol.TypeChooseParityCall)}, "over": {"win", won(protocol.TypeGameOver)},
-		"report": {"win", func(t *T) []*sent { return []*sent{t.first(protocol.TypeMatchResultReport, toManager)} }},
-		"error":  {"always busy", func(t *T) []*sent { return []*sent{t.firstError()} }},
+		"invitation": {"win", []spot{joinA, joinB}}, "call": {"win", []spot{chooseA, chooseB}}, "over": {"win", []spot{overA, overB}},
+		"report": {"win", []spot{reported}}, "error": {"always busy", []spot{errorA}},
 	} {
 		for rule, look := range map[string]func(t *T, s *sent){
 			"fields": func(t *T, s *sent) { t.Valid(s.fields, s.Type, false) },
@@ -141,9 +134,8 @@ func typeTests() map[string]step {
 			},
 		} {
 			tests[name+"."+rule] = one(of.scenario, func(t *T) {
-				for _, s := range of.find(t) {
-					t.show(s)
-					look(t, s)
+				for _, at := range of.at {
+					look(t, t.first(at))
 				}
 			})
 		}
@@ -172,10 +164,10 @@ var resultTests = map[string]step{
 	"over.choices": judged("choices", true, fair, protocol.TypeGameOver),
 	"over.both":    judged("same-result", false, fair, protocol.TypeGameOver),
 	"over.once":    in(fair, once(protocol.TypeGameOver, "it was acknowledged")),
-	"over.retry":   kit.Script(endRefused, awaits(protocol.TypeGameOver, playerA, 2, "player P01 answered GAME_OVER with HTTP 503 and was not sent it again")),
+	"over.retry":   kit.Script(endRefused, awaits(overA, 2, "player P01 answered GAME_OVER with HTTP 503 and was not sent it again")),
 	"report.score": judged("scoring", false, fair, protocol.TypeMatchResultReport),
 	"report.tie": one("tie", func(t *T) {
-		if result := t.first(protocol.TypeMatchResultReport, toManager).fields.Object("result"); result.Has("winner") {
+		if result := t.first(reported).fields.Object("result"); result.Has("winner") {
 			t.Fail("winner is %s", result.Shown("winner"))
 		}
 	}),
@@ -183,34 +175,34 @@ var resultTests = map[string]step{
 		judged("choices", true, fair, protocol.TypeMatchResultReport), judged("numbers", true, fair, protocol.TypeMatchResultReport),
 		judged("same-result", false, fair, protocol.TypeGameOver, protocol.TypeMatchResultReport)),
 	"report.order": one("win", func(t *T) {
-		s := t.first(protocol.TypeMatchResultReport, toManager)
-		for who := range playerIDs {
-			if over := t.first(protocol.TypeGameOver, who); over.At.After(s.At) {
-				t.Fail("the report came before %s was sent GAME_OVER", nameOf(who))
+		s := t.first(reported)
+		for _, at := range []spot{overA, overB} {
+			if t.first(at).At.After(s.At) {
+				t.Fail("the report came before %s was sent GAME_OVER", nameOf(at.who))
 			}
 		}
 	}),
 	// In the meantime, it could have been.
-	"report.once": kit.Script(plays(plan{}), in(fair, once(protocol.TypeMatchResultReport, "it was acknowledged"))),
-	"report.retry": kit.Script(plays(plan{report: atFirst(busy, acknowledges)}),
-		awaits(protocol.TypeMatchResultReport, toManager, 2, "the manager answered a report with HTTP 503, and it was not sent again"),
+	"report.once": kit.Script(plays(nil), in(fair, once(protocol.TypeMatchResultReport, "it was acknowledged"))),
+	"report.retry": kit.Script(plays(plan{reported: turns(busy)}),
+		awaits(reported, 2, "the manager answered a report with HTTP 503, and it was not sent again"),
 		judged("same-result", false, nil, protocol.TypeMatchResultReport)),
 	"report.duplicate": kit.Script(
-		plays(plan{report: refusing(protocol.Refuse(protocol.CodeDuplicateReport, protocol.TypeMatchResultReport, "this match has been reported").With("same_result", true))}),
+		plays(plan{reported: refuses(protocol.Refuse(protocol.CodeDuplicateReport, protocol.TypeMatchResultReport, "this match has been reported").With("same_result", true))}),
 		meanwhile, func(t *T) {
-			t.Until(t.shortDelay(), func() bool { return t.count(protocol.TypeMatchResultReport, toManager) > 1 })
+			t.Until(t.shortDelay(), func() bool { return t.count(reported) > 1 })
 		}, once(protocol.TypeMatchResultReport, "it was refused as a duplicate")),
 	"report.renew": func(t *T) {
 		before := len(t.Attempts())
 		t.Do(func() { t.Renewals++ })
-		t.announce(plan{report: atFirst(refusing(protocol.Refuse(protocol.CodeTokenInvalid, protocol.TypeMatchResultReport, "the token is not known")), acknowledges)})
-		awaits(protocol.TypeMatchResultReport, toManager, 2, "the manager refused a report with E012, and no other report came")(t)
+		t.announce(plan{reported: turns(refuses(protocol.Refuse(protocol.CodeTokenInvalid, protocol.TypeMatchResultReport, "the token is not known")))})
+		awaits(reported, 2, "the manager refused a report with E012, and no other report came")(t)
 		if len(t.Attempts()) == before {
-			t.showAll()
+			t.show(t.messages()...)
 			t.Fail("the report was repeated without another registration")
 		}
 	},
-	"report.deaf": kit.Script(endRefused, awaits(protocol.TypeMatchResultReport, toManager, 1, "player P01 answered GAME_OVER with HTTP 503, and no report came")),
+	"report.deaf": kit.Script(endRefused, awaits(reported, 1, "player P01 answered GAME_OVER with HTTP 503, and no report came")),
 }
 
 func endRefused(t *T) { t.start("end refused") }
@@ -225,7 +217,7 @@ var drawTests = map[string]step{
 		return ""
 	}),
 	"draws.kept": kit.Script(committed, one("verifiable, busy", func(t *T) {
-		for _, s := range t.messages(protocol.TypeChooseParityCall) {
+		for _, s := range t.messages(chooseA, chooseB) {
 			if first := t.commitment(s.who); s.fields.Text("draw_commitment") != first {
 				t.failOn(s, "draw_commitment is %s when the call is repeated, and was %q", s.fields.Shown("draw_commitment"), first)
 			}
@@ -236,7 +228,7 @@ var drawTests = map[string]step{
 
 // commitment returns what a player got with the first call for a choice.
 func (t *T) commitment(who int) string {
-	return t.first(protocol.TypeChooseParityCall, who).fields.Text("draw_commitment")
+	return t.first(spot{who, protocol.TypeChooseParityCall}).fields.Text("draw_commitment")
 }
 
 // committed skips the check of a referee that commits to no draw.

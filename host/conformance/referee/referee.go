@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/credential"
+	"github.com/strategylab/strategylab/host/draws"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -52,10 +55,10 @@ type peers struct {
 	players        [2]*kit.Endpoint
 	tokens         [2]string // of the players, which the referee never learns
 	matches        map[string]*match
-	scenarios      map[string]*match
-	notJSON        []*sent   // with another Content-Type
-	asks           bool      // it has sent queries
-	tries          sync.Once // to find the way in which it is assigned matches
+	played         map[string]*match // of scenarios
+	notJSON        []*sent           // with another Content-Type
+	asks           bool              // it has sent queries
+	tries          sync.Once         // to find the way in which it is assigned matches
 	way            assignment
 	abandons       atomic.Bool // it has left a match unfinished
 }
@@ -66,7 +69,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &peers{Registrar: r, matches: map[string]*match{}, scenarios: map[string]*match{}}
+	p := &peers{Registrar: r, matches: map[string]*match{}, played: map[string]*match{}}
 	if err := p.listen(ctx); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -97,7 +100,7 @@ func (p *peers) Close() error {
 
 // answer answers the referee as the manager or as a player.
 func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Response {
-	s := &sent{Exchange: in, who: who, fields: kit.Object(in.Raw).Inner(), n: 1, header: header}
+	s := &sent{Exchange: in, spot: spot{who, in.Type}, fields: kit.Object(in.Raw).Inner(), header: header}
 	if !kit.IsJSON(s.media()) {
 		p.Do(func() { p.notJSON = append(p.notJSON, s) })
 	}
@@ -111,8 +114,8 @@ func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Resp
 	p.Lock()
 	m := p.matches[in.Match]
 	if m != nil {
-		s.n += m.count(s.Type, who)
 		m.sent = append(m.sent, s)
+		s.n = m.count(s.spot)
 	}
 	p.Notify()
 	p.Unlock()
@@ -129,18 +132,18 @@ type match struct {
 	id       string
 	round    int
 	keys     [2]credential.KeyPair
+	nonces   [2]string // of the players for a verifiable draw
 	plan     plan
 	assigned time.Time
-	sent     []*sent     // what the referee sent about it, in order; guarded by the peers' lock
-	late     atomic.Bool // a player answered after its time
+	sent     []*sent // what the referee sent about it, in order; guarded by the peers' lock
 }
 
 // sent is a message of the referee about a match.
 type sent struct {
 	*trace.Exchange
-	who      int        // playerA, playerB or toManager
+	spot
 	fields   kit.Fields // of the message, without its wrapping
-	n        int        // the position among the messages of its type to the same agent, from 1
+	n        int        // the position among the messages at the same spot, from 1
 	header   http.Header
 	response kit.Response // to it, once it was answered
 	answered time.Time
@@ -148,11 +151,10 @@ type sent struct {
 
 func (s *sent) media() string { return s.header.Get("Content-Type") }
 
-// count returns how many messages of a type an agent was sent. The lock is held.
-func (m *match) count(typ protocol.Type, who int) int {
-	n := 0
+// count returns how many messages were sent at a spot. The lock is held.
+func (m *match) count(at spot) (n int) {
 	for _, s := range m.sent {
-		if s.Type == typ && s.who == who {
+		if s.spot == at {
 			n++
 		}
 	}
@@ -160,19 +162,7 @@ func (m *match) count(typ protocol.Type, who int) int {
 }
 
 // over reports whether all agents know how the match ended. The lock is held.
-func (m *match) over() bool {
-	return m.count(protocol.TypeGameOver, playerA) > 0 && m.count(protocol.TypeGameOver, playerB) > 0 && m.count(protocol.TypeMatchResultReport, toManager) > 0
-}
-
-// replied reports whether a player has answered a call. The lock is held.
-func (m *match) replied(who int) bool {
-	for _, s := range m.sent {
-		if s.Type == protocol.TypeChooseParityCall && s.who == who && !s.answered.IsZero() {
-			return true
-		}
-	}
-	return false
-}
+func (m *match) over() bool { return m.count(overA) > 0 && m.count(overB) > 0 && m.count(reported) > 0 }
 
 // newMatch makes up a match in a round of its own, at which the check looks.
 func (t *T) newMatch(p plan) *match {
@@ -188,7 +178,7 @@ func (t *T) newMatches(plans ...plan) []*match {
 	for i, plan := range plans {
 		m := &match{peers: t.peers, assigned: time.Now(), id: fmt.Sprintf("R%dM%d", t.Rounds, i+1), round: t.Rounds, plan: plan}
 		for who, token := range t.tokens {
-			m.keys[who] = credential.NewVerifier(token).MatchKeys(kit.League, m.id, t.ID)
+			m.keys[who], m.nonces[who] = credential.NewVerifier(token).MatchKeys(kit.League, m.id, t.ID), draws.NewNonce()
 		}
 		t.matches[m.id] = m
 		all = append(all, m)
@@ -233,46 +223,31 @@ func (t *T) play(p plan) {
 // start has the match of a scenario begin, unless it has.
 func (t *T) start(name string) {
 	t.assignment()
-	if t.Do(func() { t.match = t.scenarios[name] }); t.match != nil {
+	if t.match = t.played[name]; t.match != nil {
 		return
 	}
-	names := []string{name}
-	for _, list := range slow() {
-		if slices.Contains(list, name) {
-			names = list
-		}
-	}
+	list := scenarios[slices.IndexFunc(scenarios, func(list map[string]plan) bool { return list[name] != nil })]
+	names := slices.Collect(maps.Keys(list))
 	var plans []plan
 	for _, name := range names {
-		plans = append(plans, scenarios()[name])
+		plans = append(plans, list[name])
 	}
 	all := t.newMatches(plans...)
-	t.Do(func() {
-		for i, name := range names {
-			t.scenarios[name] = all[i]
-		}
-		t.match = t.scenarios[name]
-	})
+	for i, name := range names {
+		t.played[name] = all[i]
+	}
+	t.match = t.played[name]
 	t.assign(all...)
 }
 
 // awaitEnd waits until the match is over, and ends the check if the referee does not go on with it.
 func (t *T) awaitEnd() {
-	for n := 0; ; {
-		over, now := false, 0
-		more := t.soon(func() bool {
-			over, now = t.over(), len(t.sent)
-			return over || now > n
-		})
-		if over {
-			return
-		}
-		if !more {
-			t.showAll()
+	for !t.soon(t.over) {
+		if quiet := t.quiet(); quiet >= t.patience() {
+			t.show(t.messages()...)
 			t.abandons.Store(true)
-			t.Fail("match %s has stopped: the referee sent nothing about it for %v; %s", t.id, t.quiet().Round(time.Second), t.summary())
+			t.Fail("match %s has stopped: the referee sent nothing about it for %v; %s", t.id, quiet.Round(time.Second), t.summary())
 		}
-		n = now
 	}
 }
 
@@ -281,11 +256,9 @@ func (t *T) soon(holds func() bool) bool { return t.Until(t.patience()-t.quiet()
 
 // quiet is how long the referee has sent nothing about the match.
 func (t *T) quiet() time.Duration {
-	t.Lock()
-	defer t.Unlock()
 	last := t.match.assigned
-	if n := len(t.sent); n > 0 {
-		last = t.sent[n-1].At
+	if all := t.messages(); len(all) > 0 {
+		last = all[len(all)-1].At
 	}
 	return time.Since(last)
 }
@@ -297,23 +270,21 @@ func (t *T) skipSlow() {
 
 // summary says how many messages were sent about the match.
 func (t *T) summary() string {
-	t.Lock()
-	defer t.Unlock()
-	text := ""
-	for _, typ := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver} {
-		text += fmt.Sprintf("%d and %d %s, ", t.count(typ, playerA), t.count(typ, playerB), typ)
+	var all []string
+	for _, at := range []spot{joinA, joinB, chooseA, chooseB, overA, overB, reported} {
+		all = append(all, fmt.Sprintf("%d %s to %s", len(t.messages(at)), at.typ, nameOf(at.who)))
 	}
-	return text + fmt.Sprintf("%d %s", t.count(protocol.TypeMatchResultReport, toManager), protocol.TypeMatchResultReport)
+	return strings.Join(all, ", ")
 }
 
-// messages returns what was sent about the match: of a type, or of every type for
-// "", and to one agent or to all.
-func (t *T) messages(typ protocol.Type, who ...int) []*sent {
+// messages returns what was sent about the match: at some spots, of which one without a type
+// stands for all of its agent, or all.
+func (t *T) messages(at ...spot) []*sent {
 	t.Lock()
 	defer t.Unlock()
 	var list []*sent
 	for _, s := range t.sent {
-		if (typ == "" || s.Type == typ) && (len(who) == 0 || slices.Contains(who, s.who)) {
+		if len(at) == 0 || slices.Contains(at, s.spot) || slices.Contains(at, spot{who: s.who}) {
 			copied := *s
 			list = append(list, &copied)
 		}
@@ -321,11 +292,11 @@ func (t *T) messages(typ protocol.Type, who ...int) []*sent {
 	return list
 }
 
-// first returns the first message of a type that was sent to an agent about the match.
-func (t *T) first(typ protocol.Type, who int) *sent {
-	list := t.messages(typ, who)
+// first returns the first message at a spot of the match.
+func (t *T) first(at spot) *sent {
+	list := t.messages(at)
 	if len(list) == 0 {
-		t.Fail("%s was sent no %s of match %s", nameOf(who), typ, t.id)
+		t.Fail("%s was sent no %s of match %s", nameOf(at.who), at.typ, t.id)
 	}
 	t.show(list[0])
 	return list[0]
@@ -336,8 +307,6 @@ func (t *T) show(all ...*sent) {
 		t.Keep(kit.Evidence{From: "the referee to " + nameOf(s.who), Request: kit.Printable(s.Raw), Status: max(s.response.Status, 200), Answer: kit.Printable(s.response.Body)})
 	}
 }
-
-func (t *T) showAll() { t.show(t.messages("")...) }
 
 func (t *T) failOn(s *sent, format string, args ...any) {
 	t.show(s)
@@ -361,7 +330,7 @@ func (t *T) ended(s *sent) (r protocol.GameResult) {
 }
 
 // result returns how the match has ended, as the second player is told.
-func (t *T) result() protocol.GameResult { return t.ended(t.first(protocol.TypeGameOver, playerB)) }
+func (t *T) result() protocol.GameResult { return t.ended(t.first(overB)) }
 
 // booked returns the choice of the first player in that, "" without one.
 func (t *T) booked() protocol.Choice { return t.result().Choices[playerIDs[playerA]] }
@@ -385,30 +354,33 @@ func (p *peers) shortDelay() time.Duration { return min(p.Session.Timeout/20, 4*
 // Play implements kit.Peers: the referee conducts a match of two players of ours.
 func (p *peers) Play(own *kit.T) kit.Play {
 	t := with(own)
-	switch way := t.assignment(); {
-	case !way.plays && !p.Registered():
+	way := t.assignment()
+	switch {
+	case way.match != nil:
+	case !p.Registered():
 		return kit.NotTried("the referee is not registered with this manager")
-	case !way.plays && p.asks:
+	case p.asks:
 		return kit.NotTried("it asks the manager for its matches, and this suite only assigns them")
-	case !way.plays:
+	default:
 		return kit.CouldNot("it begins no match that it is assigned")
 	}
 	c := own.Session.Company(own.Context())
 	defer c.Close()                // what it could not end shows in what follows
 	results := map[string]string{} // guarded by the lock
-	var all plan
+	all := plan{}
 	for who, id := range playerIDs {
 		made, err := c.Player(id, p.tokens[who], func(e player.Event) { p.Do(func() { results[e.Player] = e.Result }) })
 		if err != nil {
 			return kit.NotTried(err.Error())
 		}
-		own := func(_ *match, s *sent) kit.Response {
-			return kit.Handle(context.Background(), made.Handler, s.Raw, s.Peer, s.header)
+		for _, typ := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver} {
+			all[spot{who, typ}] = func(_ *match, s *sent, _ kit.Response) kit.Response {
+				return kit.Handle(context.Background(), made.Handler, s.Raw, s.Peer, s.header)
+			}
 		}
-		all.join[who], all.choose[who], all.over[who] = own, own, own
 	}
 	m := t.newMatch(all)
-	t.T.Aside().Send(t.assigning(m))
+	t.T.Aside().Send(t.assigning(way.name, m))
 	if !p.Until(2*t.patience(), func() bool { return len(results) == len(playerIDs) }) {
 		return kit.CouldNot("match %s between players of ours has not ended", m.id)
 	}

@@ -100,15 +100,15 @@ var rpcTexts = map[int]string{
 	rpcInternalError:  "Internal error",
 }
 
-// info returns the row of the code; of an unknown one it has neither code nor name.
-func (c Code) info() codeInfo {
-	for _, row := range codeTable {
-		if row.code == c {
-			return row
-		}
+// rowOf returns the first row of which something is true; one without code and name if there is none.
+func rowOf(is func(codeInfo) bool) codeInfo {
+	if i := slices.IndexFunc(codeTable, is); i >= 0 {
+		return codeTable[i]
 	}
 	return codeInfo{rpc: rpcInternalError}
 }
+
+func (c Code) info() codeInfo { return rowOf(func(row codeInfo) bool { return row.code == c }) }
 
 // Name returns the name of the code, such as TIMEOUT_ERROR for E001, and "" for an unknown code.
 func (c Code) Name() string { return c.info().name }
@@ -152,13 +152,9 @@ var wildNames = map[string]Code{
 // the message. It returns "" for an unknown error.
 func FindCode(code Code, rpc int, names ...string) Code {
 	for _, name := range names {
-		if c, ok := wildNames[name]; ok {
+		row := rowOf(func(row codeInfo) bool { return row.name == name && name != "" })
+		if c := cmp.Or(wildNames[name], row.code); c != "" {
 			return c
-		}
-		for _, row := range codeTable {
-			if row.name == name && name != "" {
-				return row.code
-			}
 		}
 	}
 	found := codeOfNumbers(code, rpc)
@@ -168,19 +164,13 @@ func FindCode(code Code, rpc int, names ...string) Code {
 			found = "" // a number of its own
 		}
 	}
-	if found != "" && rpc > 0 && slices.ContainsFunc(names, func(name string) bool { return Says(UnknownName, name) }) {
+	switch {
+	case found != "" && rpc > 0 && slices.ContainsFunc(names, func(name string) bool { return Says(UnknownName, name) }):
 		return CodeUnknownMessageType
+	case found == "" && (rpc == RPCMethodNotFound || rpc == rpcInternalError):
+		return rowOf(func(row codeInfo) bool { return row.rpc == rpc }).code
 	}
-	if found != "" {
-		return found
-	}
-	switch rpc {
-	case RPCMethodNotFound:
-		return CodeUnknownMessageType
-	case rpcInternalError:
-		return CodeInternalError
-	}
-	return ""
+	return found
 }
 
 // codeOfNumbers returns the error of a code, or else of a number of the protocol's own;
@@ -192,12 +182,7 @@ func codeOfNumbers(code Code, rpc int) Code {
 	if code.info().code != "" {
 		return code
 	}
-	for _, row := range codeTable {
-		if row.numbered[rpc] != "" || row.rpc == rpc && rpc > 0 {
-			return row.code
-		}
-	}
-	return ""
+	return rowOf(func(row codeInfo) bool { return row.numbered[rpc] != "" || row.rpc == rpc && rpc > 0 }).code
 }
 
 // known is what the protocol calls an error: its name, and the texts of its numbers.

@@ -64,34 +64,24 @@ var profiles = map[Type]profile{
 // kinds are the words at the end of types that ask for something.
 var kinds = []string{"request", "call"}
 
-// mostReplaced bounds the types that are derived from one by other words.
-const mostReplaced = 1
-
 // Neighbours returns the names by which programs may know a type of message instead of
 // its own, the likeliest first: one word of it replaced by another that says the same, as
 // PLAYER_REGISTER_REQUEST beside LEAGUE_REGISTER_REQUEST, and its method in upper case.
 func Neighbours(t Type) []Type {
 	p := profiles[t]
-	groups := append(append([][]string{p.plus}, p.all...), kinds)
-	words := WordsOf(string(t))
-	var near []Type
-	for _, group := range groups {
+	about, _ := Describe(t)
+	words, near := WordsOf(string(t)), []Type{Type(strings.ToUpper(about.Method))}
+	for _, group := range slices.Concat([][]string{p.plus}, p.all, [][]string{kinds}) {
 		for i, w := range words {
-			if !slices.Contains(group, w) {
-				continue
-			}
 			for _, other := range group {
-				if slices.Contains(words, other) || strings.TrimSuffix(other, "s") == w || len(near) == mostReplaced {
-					continue
+				if slices.Contains(group, w) && !slices.Contains(words, other) && strings.TrimSuffix(other, "s") != w {
+					words[i] = other
+					return append([]Type{Type(strings.ToUpper(strings.Join(words, "_")))}, near...)
 				}
-				replaced := slices.Clone(words)
-				replaced[i] = other
-				near = append(near, Type(strings.ToUpper(strings.Join(replaced, "_"))))
 			}
 		}
 	}
-	about, _ := Describe(t)
-	return append(near, Type(strings.ToUpper(about.Method)))
+	return near
 }
 
 // otherMethods are names under which programs take messages, besides those of the
@@ -135,24 +125,13 @@ const exact = 100
 // message: 0 where it does not, more for a better fit.
 func Fit(name string, t Type) int {
 	words := WordsOf(name)
-	joined := strings.Join(words, "_")
 	about, _ := Describe(t)
-	for _, known := range about.Names {
-		if strings.ToLower(known) == joined {
-			return exact
-		}
+	if slices.ContainsFunc(about.Names, func(known string) bool { return strings.ToLower(known) == strings.Join(words, "_") }) {
+		return exact
 	}
 	p, described := profiles[t]
-	has := func(group []string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(group, w) })
-	}
-	if !described || has(p.not) {
+	if !described || common(words, p.not) || slices.ContainsFunc(p.all, func(group []string) bool { return !common(words, group) }) {
 		return 0
-	}
-	for _, group := range p.all {
-		if !has(group) {
-			return 0
-		}
 	}
 	score := 20
 	for _, w := range words {

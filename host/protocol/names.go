@@ -86,10 +86,10 @@ var namings = []naming{
 	{field: "player_B_endpoint", others: []string{"player2_endpoint", "player_2_endpoint", "endpoint_b"}},
 }
 
-var names = sync.OnceValue(func() map[string]*naming {
-	by := make(map[string]*naming, len(namings))
-	for i := range namings {
-		by[namings[i].field] = &namings[i]
+var names = sync.OnceValue(func() map[string]naming {
+	by := make(map[string]naming, len(namings))
+	for _, n := range namings {
+		by[n.field] = n
 	}
 	return by
 })
@@ -97,11 +97,7 @@ var names = sync.OnceValue(func() map[string]*naming {
 // NamesOf returns the names of a member of the protocol: its own first, then those that
 // programs of others give to it.
 func NamesOf(field string) []string {
-	all := []string{field}
-	if n := names()[field]; n != nil {
-		all = append(all, n.others...)
-	}
-	return all
+	return append([]string{field}, names()[field].others...)
 }
 
 // WordsOf splits a name where its case or its punctuation changes, in lower case.
@@ -148,19 +144,12 @@ func Find(doc rawjson.Object, field, kinds string) (rawjson.Member, bool) {
 
 // FindInner is [Find] in an object about one agent or one match, where shorter names say enough.
 func FindInner(doc rawjson.Object, field, kinds string) (rawjson.Member, bool) {
-	all := NamesOf(field)
-	if n := names()[field]; n != nil {
-		all = append(all, n.inner...)
-	}
-	if m, found := find(doc, all, kinds); found {
+	n := names()[field]
+	if m, found := find(doc, append(NamesOf(field), n.inner...), kinds); found {
 		return m, true
 	}
-	n := names()[field]
-	if n == nil || len(n.words) == 0 {
-		return rawjson.Member{}, false
-	}
 	for _, m := range doc {
-		if !KnownField(m.Name) && n.suggested(WordsOf(m.Name)) && is(m.Value, kinds) {
+		if n.words != nil && !KnownField(m.Name) && n.suggested(WordsOf(m.Name)) && is(m.Value, kinds) {
 			return m, true
 		}
 	}
@@ -173,7 +162,7 @@ func FindInner(doc rawjson.Object, field, kinds string) (rawjson.Member, bool) {
 func Collect(t Type, place string, from rawjson.Object) rawjson.Object {
 	s := catalog().types[t].table()
 	for name := range strings.SplitSeq(place, ".") {
-		s = s.fields[s.index[name]].inner()
+		s = s.field(name).inner()
 	}
 	var out rawjson.Object
 	for i := range s.fields {
@@ -262,42 +251,37 @@ func is(v jsontext.Value, kinds string) bool {
 // spelling: the member of that name, that of the field which the name stands for, or of
 // the field that a word of it suggests; nil where the message has none.
 func ValueFor(message rawjson.Object, name string) jsontext.Value {
-	if v := message.Get(name); v != nil {
+	if v := message.Get(name, plainName(name)); v != nil {
 		return v
 	}
 	name = plainName(name)
-	if v := message.Get(name); v != nil {
-		return v
-	}
 	called := false
-	for i := range namings {
-		n := &namings[i]
-		if plainName(n.field) != name && !slices.Contains(n.others, name) && !slices.Contains(n.inner, name) {
-			continue
-		}
-		called = true
-		if v := message.Get(append(NamesOf(n.field), n.inner...)...); v != nil {
-			return v
+	for _, n := range namings {
+		if all := append(NamesOf(n.field), n.inner...); plainName(n.field) == name || slices.Contains(all, name) {
+			if v := message.Get(all...); v != nil {
+				return v
+			}
+			called = true
 		}
 	}
 	if called {
 		return nil
 	}
 	words := WordsOf(name)
-	for i := range namings {
-		if namings[i].suggested(words) {
-			return message.Get(namings[i].field)
-		}
+	if i := slices.IndexFunc(namings, func(n naming) bool { return n.suggested(words) }); i >= 0 {
+		return message.Get(namings[i].field)
 	}
 	return nil
 }
 
 // suggested reports whether the words of a name suggest the member.
-func (n *naming) suggested(words []string) bool {
-	in := func(list []string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(list, w) })
-	}
-	return in(n.words) && !in(n.not)
+func (n naming) suggested(words []string) bool {
+	return common(words, n.words) && !common(words, n.not)
+}
+
+// common reports whether two lists have a word in common.
+func common(a, b []string) bool {
+	return slices.ContainsFunc(a, func(w string) bool { return slices.Contains(b, w) })
 }
 
 // holders are the names of members that hold the message itself.

@@ -39,11 +39,12 @@ type entry struct {
 	goType reflect.Type // of blank messages
 	about  []string     // rules of its fields, beyond those of the Go type
 	table  func() *shape
+	schema sync.Map // those that were asked for, by their writers
 }
 
 // answer returns the entry of a message type that is only an answer. Each rule names a field that
 // this type of message treats otherwise than the Go type says: the field, what is added to its
-// rules, and after "|" another description. "-" before the name says that there is no such field.
+// rules, and after "|" another description.
 func answer(t Type, title string, area area, from []Role, blank func() Message, rules ...string) *entry {
 	e := &entry{Description: Description{Type: t, Title: title, From: from}, area: area, blank: blank, goType: reflect.TypeOf(blank()).Elem(), about: rules}
 	e.table = sync.OnceValue(e.compile)
@@ -122,7 +123,7 @@ func lines() []*entry {
 		answer("ROUND_COMPLETED_ACK", "The end of the round is known", areaAnnouncement, byAgent, blank[Ack],
 			ackRound, "draw_verified|Whether the player could verify the drawn number of its match in the round."),
 		line(TypeLeagueCompleted, "The league is over", "notify_league_completed",
-			"LEAGUE_COMPLETED_ACK", areaAnnouncement, byManager, blank[LeagueCompleted], "league_id strict", "final_standings.played optional"),
+			"LEAGUE_COMPLETED_ACK", areaAnnouncement, byManager, blank[LeagueCompleted], "league_id strict"),
 		answer("LEAGUE_COMPLETED_ACK", "The end of the league is known", areaAnnouncement, byAgent, blank[Ack]),
 		line(TypeGameInvitation, "The referee invites a player", "handle_game_invitation receive_game_invitation",
 			TypeGameJoinAck, areaMatch, byReferee, blank[GameInvitation], "league_id strict", round, "match_id always", "game_type strict"),
@@ -142,7 +143,7 @@ func lines() []*entry {
 		answer("GAME_ERROR_ACK", "The fault is known", areaMatch, byAgent, blank[Ack], ackMatch),
 		line(TypeMatchProgress, "The referee tells how far matches are", "report_match_progress",
 			"MATCH_PROGRESS_ACK", areaReport, byReferee, blank[MatchProgress], "league_id strict"),
-		answer("MATCH_PROGRESS_ACK", "The progress has arrived", areaReport, byManager, blank[Ack], "-player_id", "-referee_id"),
+		answer("MATCH_PROGRESS_ACK", "The progress has arrived", areaReport, byManager, blank[Ack]),
 		line(TypeMatchResultReport, "The referee reports a result", "report_match_result",
 			"MATCH_RESULT_ACK", areaReport, byReferee, blank[MatchResultReport],
 			"league_id strict", round, "match_id always", "game_type strict|The game that was played."),
@@ -161,7 +162,6 @@ type tables struct {
 	lines   []*entry
 	types   map[Type]*entry
 	methods map[string]*entry
-	schemas sync.Map // those that were asked for
 }
 
 // catalog is built when the first message is read or written: a process that handles none
@@ -214,11 +214,10 @@ func Types() []Type {
 // Describe returns the description of a type, and whether the type is known. That of
 // an unknown type is empty, not nil.
 func Describe(t Type) (*Description, bool) {
-	e, ok := catalog().types[t]
-	if !ok {
-		return new(Description), false
+	if e := catalog().types[t]; e != nil {
+		return &e.Description, true
 	}
-	return &e.Description, true
+	return new(Description), false
 }
 
 // answers reports whether the type travels as an answer by the book.
@@ -229,11 +228,10 @@ func (e *entry) answers() bool {
 // TypeOfMethod returns the message type that travels under a method: the name
 // by the book, an alias, or the type itself in upper or lower case.
 func TypeOfMethod(method string) (Type, bool) {
-	e, ok := catalog().methods[method]
-	if !ok {
-		return "", false
+	if e := catalog().methods[method]; e != nil {
+		return e.Type, true
 	}
-	return e.Type, true
+	return "", false
 }
 
 // KnownField reports whether any table has a member of that name.
@@ -241,10 +239,8 @@ func KnownField(name string) bool { return fieldNames()[name] }
 
 // Answer returns the type of the answer to messages of type t, empty without one.
 func (t Type) Answer() Type {
-	if e := catalog().types[t]; e != nil {
-		return e.Answer
-	}
-	return ""
+	about, _ := Describe(t)
+	return about.Answer
 }
 
 // New returns an empty message of the type, with protocol and message_type set,

@@ -73,11 +73,15 @@ func (c *checker) member(s *shape, n int, v jsontext.Value, seen *sight, of unsa
 		if f.opt && f.kind != kindObject {
 			*(*presence)(at) = null
 		}
-		if !c.null(f) {
+		switch {
+		case f.null:
+		case c.mode == Strict:
+			c.foundIn(f.name, "type", CodeInvalidFieldType)
+		default: // passes for missing
 			return
 		}
 		seen.null |= 1 << n
-	case c.mode == Tolerant && string(v) == `""` && fieldKinds[f.kind].filled: // passes for missing
+	case c.mode == Tolerant && string(v) == `""` && fieldKinds[f.kind].filled: // so does this
 		keep(f, "", at)
 		return
 	default:
@@ -104,18 +108,6 @@ func (c *checker) whole(s *shape, seen *sight) {
 	}
 }
 
-// null checks a null and reports whether the member counts as present.
-func (c *checker) null(f *field) bool {
-	if f.null {
-		return true
-	}
-	if c.mode == Strict {
-		c.foundIn(f.name, "type", CodeInvalidFieldType)
-		return true
-	}
-	return false
-}
-
 func (c *checker) missing(s *shape, seen *sight) {
 	for i := range s.fields {
 		f := &s.fields[i]
@@ -134,15 +126,7 @@ func (c *checker) missing(s *shape, seen *sight) {
 }
 
 func (c *checker) demands(f *field) bool {
-	switch f.need {
-	case always:
-		return true
-	case inStrict:
-		return c.mode == Strict
-	case inRequest:
-		return c.mode == Strict && c.request
-	}
-	return false
+	return f.need == always || c.mode == Strict && (f.need == inStrict || f.need == inRequest && c.request)
 }
 
 func (c *checker) stoodIn(s *shape, f *field, seen *sight) bool {

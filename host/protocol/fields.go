@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -49,9 +50,9 @@ var fieldKinds = [...]struct {
 }
 
 // A field is one line of a message's table: the type of a member and when it is
-// required. It is compiled from a field of the message's Go type and its tags: doc
-// describes it, in lists the only types of messages that have it, and rule holds words
-// that [field.add] explains. What they do not say follows from the Go type.
+// required. It is compiled from a field of the message's Go type and its tags: doc describes
+// it, in lists the only types of messages that have it, not those that lack it, optional is
+// the one in which nothing demands it, and rule holds words that [field.add] explains. What they do not say follows from the Go type.
 type field struct {
 	name, doc string
 	kind      kind
@@ -87,7 +88,7 @@ var valueSets = map[string][]string{
 	"parity":       {string(Even), string(Odd)},
 	"query":        {QueryStandings, QuerySchedule, QueryPlayers, QueryStatus, QueryNextMatch},
 	"registration": {StatusAccepted, StatusRejected},
-	"report":       {StatusAccepted, statusRecorded},
+	"report":       {StatusAccepted, "recorded"},
 	"result":       {StatusWin, StatusDraw, StatusTechnicalLoss},
 	"role":         {PlayerA, PlayerB},
 }
@@ -156,8 +157,8 @@ func (f *field) inner() *shape {
 	return f.sub
 }
 
-// ofType returns the field that a Go type shows.
-func ofType(t reflect.Type) field {
+// ofType returns the field that a Go type shows in messages of type m.
+func ofType(t reflect.Type, m Type) field {
 	f := field{min: -rawjson.MaxInteger, max: rawjson.MaxInteger}
 	switch {
 	case t == reflect.TypeFor[Round]():
@@ -173,12 +174,12 @@ func ofType(t reflect.Type) field {
 	case t == reflect.TypeFor[Opt[string]](), t.Kind() == reflect.String:
 		f.opt = t.Kind() == reflect.Struct
 	case t.Kind() == reflect.Pointer:
-		f = ofType(t.Elem())
+		f = ofType(t.Elem(), m)
 		f.opt, f.goType = true, t.Elem()
 	case t.Kind() == reflect.Struct:
-		f.kind, f.sub = kindObject, shapeOf(t, "")
+		f.kind, f.sub = kindObject, shapeOf(t, m)
 	default: // a list or a map
-		elem := ofType(t.Elem())
+		elem := ofType(t.Elem(), m)
 		f.kind, f.elem, f.goType, f.size = kindList, &elem, t, int(t.Elem().Size())
 		if t.Kind() == reflect.Map {
 			f.kind, elem.wildNull = kindDict, t.Elem() == reflect.TypeFor[Choice]()
@@ -204,29 +205,24 @@ type shape struct {
 func shapeOf(t reflect.Type, m Type) *shape {
 	s := &shape{goType: t, index: make(map[string]int, t.NumField())}
 	for _, sf := range reflect.VisibleFields(t) {
-		name := jsonName(sf)
-		if in, limited := sf.Tag.Lookup("in"); name == "" || limited && !slices.Contains(strings.Fields(in), string(m)) {
+		name, how, _ := strings.Cut(sf.Tag.Get("json"), ",")
+		in, limited := sf.Tag.Lookup("in")
+		if name == "" || name == "-" || limited && !slices.Contains(strings.Fields(in), string(m)) || slices.Contains(strings.Fields(sf.Tag.Get("not")), string(m)) {
 			continue
 		}
-		f := ofType(sf.Type)
-		f.name, f.doc, f.omit = name, sf.Tag.Get("doc"), strings.HasSuffix(sf.Tag.Get("json"), ",omitzero")
+		f := ofType(sf.Type, m)
+		f.name, f.doc, f.omit = name, sf.Tag.Get("doc"), how == "omitzero"
 		for outer := t; len(sf.Index) > 0; outer, sf.Index = outer.Field(sf.Index[0]).Type, sf.Index[1:] {
 			f.offset += outer.Field(sf.Index[0]).Offset // of structs that are embedded, too
 		}
 		f.add(sf.Tag.Get("rule"), s)
+		if m != "" && sf.Tag.Get("optional") == string(m) {
+			f.need = optional
+		}
 		s.index[name] = len(s.fields)
 		s.fields = append(s.fields, f)
 	}
 	return s
-}
-
-// jsonName returns the name of the member that a struct's field is, "" of others.
-func jsonName(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	if name == "-" {
-		return ""
-	}
-	return name
 }
 
 // field returns the field of a name, nil for an unknown one.
@@ -242,27 +238,10 @@ func (e *entry) compile() *shape {
 	s.fields[s.index["sender"]].roles = e.From
 	for _, rule := range e.about {
 		words, doc, _ := strings.Cut(rule, "|")
-		path, words, _ := strings.Cut(words, " ")
-		if gone, is := strings.CutPrefix(path, "-"); is {
-			s.fields = slices.Delete(s.fields, s.index[gone], s.index[gone]+1)
-			delete(s.index, gone)
-			for i, f := range s.fields {
-				s.index[f.name] = i
-			}
-			continue
-		}
-		of := s
-		outer, name, below := strings.Cut(path, ".")
-		if below {
-			of = s.fields[s.index[outer]].inner()
-		} else {
-			name = outer
-		}
-		f := &of.fields[of.index[name]]
-		f.add(words, of)
-		if doc != "" {
-			f.doc = doc
-		}
+		name, words, _ := strings.Cut(words, " ")
+		f := s.field(name)
+		f.add(words, s)
+		f.doc = cmp.Or(doc, f.doc)
 	}
 	return s
 }

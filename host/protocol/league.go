@@ -98,7 +98,7 @@ type Standing struct {
 	Rank        int      `json:"rank" rule:"always min=1" doc:"The rank, from 1; never shared."`
 	PlayerID    string   `json:"player_id" rule:"id always" doc:"The player."`
 	DisplayName string   `json:"display_name,omitzero" rule:"strict" doc:"The player's name."`
-	Played      Opt[int] `json:"played,omitzero" rule:"count strict" doc:"Matches played."`
+	Played      Opt[int] `json:"played,omitzero" rule:"count strict" optional:"LEAGUE_COMPLETED" doc:"Matches played."`
 	Wins        Opt[int] `json:"wins,omitzero" rule:"count strict" doc:"Matches won."`
 	Draws       Opt[int] `json:"draws,omitzero" rule:"count strict" doc:"Matches drawn."`
 	Losses      Opt[int] `json:"losses,omitzero" rule:"count strict" doc:"Matches lost, technical losses included."`

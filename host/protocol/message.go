@@ -88,8 +88,8 @@ func (t Type) Acknowledgement() *Ack {
 type Ack struct {
 	Header
 	Status          string    `json:"status,omitzero" rule:"strict one=ack" doc:"Always ACKNOWLEDGED."`
-	PlayerID        string    `json:"player_id,omitzero" rule:"id strict or=referee_id" doc:"The player who acknowledges."`
-	RefereeID       string    `json:"referee_id,omitzero" rule:"id" doc:"The referee who acknowledges."`
+	PlayerID        string    `json:"player_id,omitzero" not:"MATCH_PROGRESS_ACK" rule:"id strict or=referee_id" doc:"The player who acknowledges."`
+	RefereeID       string    `json:"referee_id,omitzero" not:"MATCH_PROGRESS_ACK" rule:"id" doc:"The referee who acknowledges."`
 	DrawVerified    Opt[bool] `json:"draw_verified,omitzero" in:"ROUND_COMPLETED_ACK GAME_OVER_ACK" doc:"Whether the player could verify the drawn number."`
 	StrategyVersion string    `json:"strategy_version,omitzero" in:"ROUND_COMPLETED_ACK" doc:"The version of the player's strategy that chose in the round, of one that is edited while it plays."`
 	StrategyError   string    `json:"strategy_error,omitzero" in:"ROUND_COMPLETED_ACK" rule:"prose" doc:"Why the player's strategy failed in the round, for people."`

@@ -87,9 +87,6 @@ type MatchResultAck struct {
 	Recorded Opt[bool] `json:"recorded,omitzero" doc:"Whether the result was taken down."`
 }
 
-// statusRecorded is the other word for ACCEPTED in a [MatchResultAck].
-const statusRecorded = "recorded"
-
 // MatchProgress is how far the matches of a referee are, for people who watch. It holds no choice,
 // and no result depends on it. A referee sends it only to a manager whose announcement asks for it.
 type MatchProgress struct {

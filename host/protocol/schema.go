@@ -24,7 +24,7 @@ func Schema(t Type, mode Mode) ([]byte, error) {
 	if e == nil {
 		return nil, fmt.Errorf("protocol: no schema for message type %q", t)
 	}
-	return e.schema(mode, !e.answers()), nil
+	return e.written(mode, !e.answers()), nil
 }
 
 // RequestSchema returns the JSON Schema of a message type as a receiver in the mode asks for it
@@ -35,24 +35,19 @@ func RequestSchema(t Type, mode Mode) ([]byte, error) {
 	case e == nil || e.Method == "":
 		return nil, fmt.Errorf("protocol: %q is no message type that comes as a request", t)
 	case mode == Strict && e.answers():
-		return e.schema(mode, true), nil
+		return e.written(mode, true), nil
 	}
 	return Schema(t, mode)
 }
 
-// schema returns the schema for a writer, made once.
-func (e *entry) schema(mode Mode, request bool) jsontext.Value {
-	type key struct {
-		of Type
-		w  schemaWriter
-	}
-	k := key{e.Type, schemaWriter{mode, request}}
-	made, ok := catalog().schemas.Load(k)
+// written returns the schema for a writer, made once.
+func (e *entry) written(mode Mode, request bool) jsontext.Value {
+	w := schemaWriter{mode, request}
+	made, ok := e.schema.Load(w)
 	if !ok {
-		made, _ = catalog().schemas.LoadOrStore(k, k.w.message(e))
+		made, _ = e.schema.LoadOrStore(w, w.message(e))
 	}
-	raw, _ := made.(jsontext.Value)
-	return raw
+	return made.(jsontext.Value)
 }
 
 // The patterns of the schemas say the same as ValidID, ParseTimestamp and

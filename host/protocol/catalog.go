@@ -35,8 +35,7 @@ type Description struct {
 type entry struct {
 	Description
 	area   area
-	blank  func() Message
-	goType reflect.Type // of blank messages
+	goType reflect.Type // a struct whose pointer is a Message
 	about  []string     // rules of its fields, beyond those of the Go type
 	table  func() *shape
 	schema sync.Map // those that were asked for, by their writers
@@ -45,16 +44,16 @@ type entry struct {
 // answer returns the entry of a message type that is only an answer. Each rule names a field that
 // this type of message treats otherwise than the Go type says: the field, what is added to its
 // rules, and after "|" another description.
-func answer(t Type, title string, area area, from []Role, blank func() Message, rules ...string) *entry {
-	e := &entry{Description: Description{Type: t, Title: title, From: from}, area: area, blank: blank, goType: reflect.TypeOf(blank()).Elem(), about: rules}
+func answer(t Type, title string, area area, from []Role, of any, rules ...string) *entry {
+	e := &entry{Description: Description{Type: t, Title: title, From: from}, area: area, goType: reflect.TypeOf(of), about: rules}
 	e.table = sync.OnceValue(e.compile)
 	return e
 }
 
 // line returns the entry of a message type that may come as a request. Methods holds
 // its method and other methods in use for it.
-func line(t Type, title, methods string, to Type, area area, from []Role, blank func() Message, rules ...string) *entry {
-	e := answer(t, title, area, from, blank, rules...)
+func line(t Type, title, methods string, to Type, area area, from []Role, of any, rules ...string) *entry {
+	e := answer(t, title, area, from, of, rules...)
 	e.Names = strings.Fields(methods)
 	e.Method, e.Answer = e.Names[0], to
 	e.Auth = area != areaRefereeSignup && area != areaPlayerSignup
@@ -66,13 +65,8 @@ func line(t Type, title, methods string, to Type, area area, from []Role, blank 
 	return e
 }
 
-// blank returns a new, empty message of the Go type T.
-func blank[T any, M interface {
-	*T
-	Message
-}]() Message {
-	return M(new(T))
-}
+// blank returns a new, empty message of the entry's type.
+func (e *entry) blank() Message { return reflect.New(e.goType).Interface().(Message) }
 
 var (
 	byManager  = []Role{RoleManager}
@@ -93,66 +87,66 @@ func lines() []*entry {
 	)
 	return []*entry{
 		line(TypeRefereeRegisterRequest, "A referee registers", "register_referee",
-			"REFEREE_REGISTER_RESPONSE", areaRefereeSignup, byReferee, blank[RefereeRegisterRequest]),
-		answer("REFEREE_REGISTER_RESPONSE", "The manager answers a referee", areaRefereeSignup, byManager, blank[RegisterResponse], "status|Whether the referee was taken on.",
+			"REFEREE_REGISTER_RESPONSE", areaRefereeSignup, byReferee, RefereeRegisterRequest{}),
+		answer("REFEREE_REGISTER_RESPONSE", "The manager answers a referee", areaRefereeSignup, byManager, RegisterResponse{}, "status|Whether the referee was taken on.",
 			"auth_token when=status:ACCEPTED|The referee's token, shown this once.", taken),
 		line(TypeLeagueRegisterRequest, "A player registers", "register_player",
-			"LEAGUE_REGISTER_RESPONSE", areaPlayerSignup, byPlayer, blank[LeagueRegisterRequest]),
-		answer("LEAGUE_REGISTER_RESPONSE", "The manager answers a player", areaPlayerSignup, byManager, blank[RegisterResponse],
+			"LEAGUE_REGISTER_RESPONSE", areaPlayerSignup, byPlayer, LeagueRegisterRequest{}),
+		answer("LEAGUE_REGISTER_RESPONSE", "The manager answers a player", areaPlayerSignup, byManager, RegisterResponse{},
 			"auth_token when=status:ACCEPTED|The player's token, shown this once.", taken),
 		line(TypeStartLeague, "The launcher starts the league", "start_league",
-			"LEAGUE_STATUS", areaNone, byLauncher, blank[StartLeague], "league_id strict|The league to start."),
-		answer("LEAGUE_STATUS", "How far the league is", areaNone, byManager, blank[LeagueStatus], "league_id strict"),
+			"LEAGUE_STATUS", areaNone, byLauncher, StartLeague{}, "league_id strict|The league to start."),
+		answer("LEAGUE_STATUS", "How far the league is", areaNone, byManager, LeagueStatus{}, "league_id strict"),
 		line(TypeSetPlayerStatus, "The organiser takes a player out or lets it back in", "set_player_status",
-			"PLAYER_STATUS", areaNone, byLauncher, blank[PlayerStatus], "league_id strict", "player_id always", "status always only=E006"),
-		answer("PLAYER_STATUS", "What the player's status is", areaNone, byManager, blank[PlayerStatus],
+			"PLAYER_STATUS", areaNone, byLauncher, PlayerStatus{}, "league_id strict", "player_id always", "status always only=E006"),
+		answer("PLAYER_STATUS", "What the player's status is", areaNone, byManager, PlayerStatus{},
 			"league_id strict", "player_id strict", "display_name strict|The player's name.", "status strict|What the player's status is now."),
 		line(TypeSetPace, "The organiser pauses the league or sets its pace", "set_pace",
-			"LEAGUE_PACE", areaNone, byLauncher, blank[Pace], "league_id strict"),
-		answer("LEAGUE_PACE", "The pace of the league", areaNone, byManager, blank[Pace],
+			"LEAGUE_PACE", areaNone, byLauncher, Pace{}, "league_id strict"),
+		answer("LEAGUE_PACE", "The pace of the league", areaNone, byManager, Pace{},
 			"league_id strict", "paused strict|Whether the league is paused.", "pace_ms strict"),
 		line(TypeRoundAnnouncement, "A round begins", "notify_round",
-			"ROUND_ANNOUNCEMENT_ACK", areaAnnouncement, byManager, blank[RoundAnnouncement], "league_id strict", "round_id always|The round that begins."),
-		answer("ROUND_ANNOUNCEMENT_ACK", "The round is known", areaAnnouncement, byAgent, blank[Ack], ackRound),
+			"ROUND_ANNOUNCEMENT_ACK", areaAnnouncement, byManager, RoundAnnouncement{}, "league_id strict", "round_id always|The round that begins."),
+		answer("ROUND_ANNOUNCEMENT_ACK", "The round is known", areaAnnouncement, byAgent, Ack{}, ackRound),
 		line(TypeLeagueStandingsUpdate, "The table after a round", "update_standings notify_standings",
-			"STANDINGS_UPDATE_ACK", areaAnnouncement, byManager, blank[LeagueStandingsUpdate],
+			"STANDINGS_UPDATE_ACK", areaAnnouncement, byManager, LeagueStandingsUpdate{},
 			"league_id strict", "round_id strict|The round after which the table stands so."),
-		answer("STANDINGS_UPDATE_ACK", "The table is known", areaAnnouncement, byAgent, blank[Ack], ackRound),
+		answer("STANDINGS_UPDATE_ACK", "The table is known", areaAnnouncement, byAgent, Ack{}, ackRound),
 		line(TypeRoundCompleted, "A round is over", "notify_round_completed",
-			"ROUND_COMPLETED_ACK", areaAnnouncement, byManager, blank[RoundCompleted], "league_id strict", "round_id always|The round that is over."),
-		answer("ROUND_COMPLETED_ACK", "The end of the round is known", areaAnnouncement, byAgent, blank[Ack],
+			"ROUND_COMPLETED_ACK", areaAnnouncement, byManager, RoundCompleted{}, "league_id strict", "round_id always|The round that is over."),
+		answer("ROUND_COMPLETED_ACK", "The end of the round is known", areaAnnouncement, byAgent, Ack{},
 			ackRound, "draw_verified|Whether the player could verify the drawn number of its match in the round."),
 		line(TypeLeagueCompleted, "The league is over", "notify_league_completed",
-			"LEAGUE_COMPLETED_ACK", areaAnnouncement, byManager, blank[LeagueCompleted], "league_id strict"),
-		answer("LEAGUE_COMPLETED_ACK", "The end of the league is known", areaAnnouncement, byAgent, blank[Ack]),
+			"LEAGUE_COMPLETED_ACK", areaAnnouncement, byManager, LeagueCompleted{}, "league_id strict"),
+		answer("LEAGUE_COMPLETED_ACK", "The end of the league is known", areaAnnouncement, byAgent, Ack{}),
 		line(TypeGameInvitation, "The referee invites a player", "handle_game_invitation receive_game_invitation",
-			TypeGameJoinAck, areaMatch, byReferee, blank[GameInvitation], "league_id strict", round, "match_id always", "game_type strict"),
+			TypeGameJoinAck, areaMatch, byReferee, GameInvitation{}, "league_id strict", round, "match_id always", "game_type strict"),
 		line(TypeGameJoinAck, "The player joins or declines", "game_join_ack",
-			"GAME_JOIN_ACK_ACK", areaMatch, byPlayer, blank[GameJoinAck], "match_id strict"),
-		answer("GAME_JOIN_ACK_ACK", "An asynchronous join has arrived", areaMatch, byReferee, blank[Ack], ackMatch, receiver),
+			"GAME_JOIN_ACK_ACK", areaMatch, byPlayer, GameJoinAck{}, "match_id strict"),
+		answer("GAME_JOIN_ACK_ACK", "An asynchronous join has arrived", areaMatch, byReferee, Ack{}, ackMatch, receiver),
 		line(TypeChooseParityCall, "The referee asks for a choice", "parity_choose choose_parity receive_parity_call",
-			TypeChooseParityResponse, areaMatch, byReferee, blank[ChooseParityCall], "match_id always", "game_type strict"),
+			TypeChooseParityResponse, areaMatch, byReferee, ChooseParityCall{}, "match_id always", "game_type strict"),
 		line(TypeChooseParityResponse, "The player chooses", "choose_parity_response",
-			"CHOOSE_PARITY_RESPONSE_ACK", areaMatch, byPlayer, blank[ChooseParityResponse], "match_id strict"),
-		answer("CHOOSE_PARITY_RESPONSE_ACK", "An asynchronous choice has arrived", areaMatch, byReferee, blank[Ack], ackMatch, receiver),
+			"CHOOSE_PARITY_RESPONSE_ACK", areaMatch, byPlayer, ChooseParityResponse{}, "match_id strict"),
+		answer("CHOOSE_PARITY_RESPONSE_ACK", "An asynchronous choice has arrived", areaMatch, byReferee, Ack{}, ackMatch, receiver),
 		line(TypeGameOver, "The match is over", "notify_match_result receive_game_over",
-			"GAME_OVER_ACK", areaMatch, byReferee, blank[GameOver], "match_id always", "game_type strict|The game that was played."),
-		answer("GAME_OVER_ACK", "The end of the match is known", areaMatch, byAgent, blank[Ack], ackMatch),
+			"GAME_OVER_ACK", areaMatch, byReferee, GameOver{}, "match_id always", "game_type strict|The game that was played."),
+		answer("GAME_OVER_ACK", "The end of the match is known", areaMatch, byAgent, Ack{}, ackMatch),
 		line(TypeGameError, "A fault in the match", "notify_game_error",
-			"GAME_ERROR_ACK", areaMatch, []Role{RoleReferee, RolePlayer}, blank[GameError], "match_id request"),
-		answer("GAME_ERROR_ACK", "The fault is known", areaMatch, byAgent, blank[Ack], ackMatch),
+			"GAME_ERROR_ACK", areaMatch, []Role{RoleReferee, RolePlayer}, GameError{}, "match_id request"),
+		answer("GAME_ERROR_ACK", "The fault is known", areaMatch, byAgent, Ack{}, ackMatch),
 		line(TypeMatchProgress, "The referee tells how far matches are", "report_match_progress",
-			"MATCH_PROGRESS_ACK", areaReport, byReferee, blank[MatchProgress], "league_id strict"),
-		answer("MATCH_PROGRESS_ACK", "The progress has arrived", areaReport, byManager, blank[Ack]),
+			"MATCH_PROGRESS_ACK", areaReport, byReferee, MatchProgress{}, "league_id strict"),
+		answer("MATCH_PROGRESS_ACK", "The progress has arrived", areaReport, byManager, Ack{}),
 		line(TypeMatchResultReport, "The referee reports a result", "report_match_result",
-			"MATCH_RESULT_ACK", areaReport, byReferee, blank[MatchResultReport],
+			"MATCH_RESULT_ACK", areaReport, byReferee, MatchResultReport{},
 			"league_id strict", round, "match_id always", "game_type strict|The game that was played."),
-		answer("MATCH_RESULT_ACK", "The result is taken down", areaReport, byManager, blank[MatchResultAck], "match_id strict", round),
+		answer("MATCH_RESULT_ACK", "The result is taken down", areaReport, byManager, MatchResultAck{}, "match_id strict", round),
 		line(TypeLeagueQuery, "An agent asks about the league", "league_query",
-			"LEAGUE_QUERY_RESPONSE", areaQuery, []Role{RolePlayer, RoleReferee, RoleLauncher}, blank[LeagueQuery], "league_id strict"),
-		answer("LEAGUE_QUERY_RESPONSE", "The manager answers a question", areaQuery, byManager, blank[LeagueQueryResponse]),
+			"LEAGUE_QUERY_RESPONSE", areaQuery, []Role{RolePlayer, RoleReferee, RoleLauncher}, LeagueQuery{}, "league_id strict"),
+		answer("LEAGUE_QUERY_RESPONSE", "The manager answers a question", areaQuery, byManager, LeagueQueryResponse{}),
 		line(TypeLeagueError, "The manager refuses", "league_error",
-			"", areaNone, byManager, blank[leagueError]),
+			"", areaNone, byManager, leagueError{}),
 	}
 }
 

@@ -42,23 +42,18 @@ func ValidForeignMatch(id string) bool { return ValidForeignID(id) && !strings.H
 
 // NumberedID returns the id by which a league counts its agents: P07, or REF07 of a referee.
 func NumberedID(role Role, number int) string {
-	return fmt.Sprintf("%s%02d", idPrefix(role), number)
+	return fmt.Sprintf("%s%02d", idPrefixes[role], number)
 }
 
 // IDNumber returns the number in an id of the form P07 or REF07, with one to nine
 // digits, and whether the id has that form.
 func IDNumber(role Role, id string) (number int, ok bool) {
-	digits, ok := strings.CutPrefix(id, idPrefix(role))
+	digits, ok := strings.CutPrefix(id, idPrefixes[role])
 	n, err := strconv.ParseUint(digits, 10, 31)
 	return int(n), ok && err == nil && len(digits) < 10
 }
 
-func idPrefix(role Role) string {
-	if role == RoleReferee {
-		return "REF"
-	}
-	return "P"
-}
+var idPrefixes = map[Role]string{RoleReferee: "REF", RolePlayer: "P"}
 
 // Timestamp returns t as this package writes times: UTC, whole seconds
 // (rounded down), ending in Z, which is the one spelling every reader accepts.

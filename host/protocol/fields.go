@@ -40,13 +40,16 @@ const (
 
 // fieldKinds says of each kind which JSON values are of it.
 var fieldKinds = [...]struct {
+	name   string        // in JSON Schema
 	json   jsontext.Kind // 0 where there are several
 	loose  string        // the kinds of those that may be meant for it in messages of others
 	filled bool          // a string with at least one character
 }{
-	kindText: {'"', `"`, true}, kindProse: {'"', `"`, false}, kindID: {'"', `"0{`, true}, kindTime: {'"', `"`, true},
-	kindSender: {'"', `"`, true}, kindVersion: {'"', `"`, true}, kindInteger: {'0', `"0`, false}, kindBool: {0, "tf", false},
-	kindRound: {0, `"0`, false}, kindObject: {'{', "{", false}, kindOpen: {'{', "{", false}, kindList: {'[', `["`, false}, kindDict: {'{', "{[", false},
+	kindText: {"string", '"', `"`, true}, kindProse: {"string", '"', `"`, false}, kindID: {"string", '"', `"0{`, true},
+	kindTime: {"string", '"', `"`, true}, kindSender: {"string", '"', `"`, true}, kindVersion: {"string", '"', `"`, true},
+	kindInteger: {"integer", '0', `"0`, false}, kindBool: {"boolean", 0, "tf", false}, kindRound: {"integer", 0, `"0`, false},
+	kindObject: {"object", '{', "{", false}, kindOpen: {"object", '{', "{", false},
+	kindList: {"array", '[', `["`, false}, kindDict: {"object", '{', "{[", false},
 }
 
 // A field is one line of a message's table: the type of a member and when it is

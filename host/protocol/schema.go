@@ -187,34 +187,24 @@ func (f *field) nothing(null bool) []any {
 }
 
 func (w schemaWriter) member(f *field) rawjson.Object {
+	doc := members("description", f.doc)
 	if w.mode == Strict {
-		return w.described(f, f.null)
+		return append(doc, w.kind(f, f.null)...)
 	}
-	return append(f.description(), members("anyOf", []any{w.kind(f, f.null).Encode(), map[string]any{"enum": f.nothing(true)}})...)
-}
-
-func (w schemaWriter) described(f *field, nullable bool) rawjson.Object {
-	return append(f.description(), w.kind(f, nullable)...)
-}
-
-func (f *field) description() rawjson.Object {
-	if f.doc == "" {
-		return nil
-	}
-	return members("description", f.doc)
+	return append(doc, members("anyOf", []any{w.kind(f, f.null).Encode(), map[string]any{"enum": f.nothing(true)}})...)
 }
 
 func (w schemaWriter) kind(f *field, nullable bool) rawjson.Object {
-	typed := func(name string, more ...any) rawjson.Object {
-		if nullable {
-			return append(members("type", []string{name, "null"}), members(more...)...)
-		}
-		return append(members("type", name), members(more...)...)
+	strict, name := w.mode == Strict, fieldKinds[f.kind].name
+	doc, more := members("type", name), rawjson.Object(nil)
+	if nullable {
+		doc = members("type", []string{name, "null"})
 	}
 	switch f.kind {
 	case kindText:
-		if f.oneOf == nil || !f.closed && w.mode == Tolerant {
-			return typed("string", "minLength", 1)
+		if f.oneOf == nil || !f.closed && !strict {
+			more = members("minLength", 1)
+			break
 		}
 		values := make([]any, 0, len(f.oneOf)+1)
 		for _, v := range f.oneOf {
@@ -224,41 +214,35 @@ func (w schemaWriter) kind(f *field, nullable bool) rawjson.Object {
 			values = append(values, nil)
 		}
 		return members("enum", values)
-	case kindProse:
-		return typed("string")
 	case kindID:
-		return typed("string", "pattern", w.idPattern())
+		more = members("pattern", w.idPattern())
 	case kindTime:
-		return typed("string", "format", "date-time", "pattern", patternTime)
+		more = members("format", "date-time", "pattern", patternTime)
 	case kindSender:
-		return typed("string", "pattern", w.senderPattern(f.roles))
+		more = members("pattern", w.senderPattern(f.roles))
 	case kindVersion:
 		return members("const", Version)
-	case kindInteger:
-		if f.bounded && w.mode == Strict {
-			return typed("integer", "minimum", f.min, "maximum", f.max)
+	case kindInteger, kindRound:
+		if f.kind == kindRound && !strict {
+			doc = members("type", []string{name, "string", "null"})
 		}
-		return typed("integer", "minimum", -rawjson.MaxInteger, "maximum", rawjson.MaxInteger)
-	case kindBool:
-		return typed("boolean")
-	case kindRound:
-		if w.mode == Tolerant {
-			return members("type", []string{"integer", "string", "null"}, "minimum", -rawjson.MaxInteger, "maximum", rawjson.MaxInteger)
+		if f.bounded && strict {
+			more = members("minimum", f.min, "maximum", f.max)
+		} else {
+			more = members("minimum", -rawjson.MaxInteger, "maximum", rawjson.MaxInteger)
 		}
-		return typed("integer", "minimum", f.min, "maximum", f.max)
 	case kindObject:
-		return append(typed("object"), w.object(f.sub, "")[1:]...)
+		more = w.object(f.sub, "")[1:]
 	case kindList:
-		if f.nonEmpty && w.mode == Strict {
-			return typed("array", "items", w.described(f.elem, false), "minItems", 1)
+		more = members("items", w.kind(f.elem, false))
+		if f.nonEmpty && strict {
+			more = append(more, members("minItems", 1)...)
 		}
-		return typed("array", "items", w.described(f.elem, false))
 	case kindDict:
-		return typed("object", "propertyNames", map[string]string{"pattern": w.idPattern()},
-			"additionalProperties", w.described(f.elem, f.elem.wildNull && w.mode == Tolerant))
-	default:
-		return typed("object")
+		more = members("propertyNames", map[string]string{"pattern": w.idPattern()},
+			"additionalProperties", w.kind(f.elem, f.elem.wildNull && !strict))
 	}
+	return append(doc, more...)
 }
 
 func (w schemaWriter) senderPattern(roles []Role) string {

@@ -1,7 +1,9 @@
 package dialect
 
 import (
+	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -25,10 +27,7 @@ var playerIDs = [...]string{"player_A_id", "player_B_id"}
 func (r *Request) readAssignment(name string) (bool, *protocol.Error) {
 	said := string(r.Header.MessageType)
 	_, known := protocol.Describe(r.Header.MessageType)
-	switch {
-	case protocol.Assigns(said):
-	case !known && protocol.Assigns(name):
-	default:
+	if !protocol.Assigns(said) && (known || !protocol.Assigns(name)) {
 		return false, nil
 	}
 	if named, served := protocol.TypeOfMethod(name); served && named != protocol.TypeRoundAnnouncement {
@@ -134,8 +133,8 @@ func assignment(name string, announcement jsontext.Value) rawjson.Object {
 		}
 	}
 	doc = append(doc, rawjson.Member{Name: protocol.NamesOf("round_id")[1], Value: doc.Get("round_id")})
-	players := jsontext.Value{'['}
-	for i, id := range playerIDs {
+	var players []string
+	for _, id := range playerIDs {
 		endpoint := strings.TrimSuffix(id, "_id") + "_endpoint"
 		at := match.Get(endpoint)
 		if at == nil {
@@ -146,33 +145,19 @@ func assignment(name string, announcement jsontext.Value) rawjson.Object {
 				doc = append(doc, rawjson.Member{Name: name, Value: f.Value})
 			}
 		}
-		if i > 0 {
-			players = append(players, ',')
-		}
-		players = append(players, rawjson.Object{
-			{Name: "player_id", Value: match.Get(id)}, {Name: "id", Value: match.Get(id)},
-			{Name: "contact_endpoint", Value: at}, {Name: "endpoint", Value: at},
-		}.Encode()...)
+		players = append(players, fmt.Sprintf(`{"player_id":%s,"id":%[1]s,"contact_endpoint":%s,"endpoint":%[2]s}`, match.Get(id), at))
 	}
-	return append(doc, rawjson.Member{Name: "players", Value: append(players, ']')})
+	return append(doc, rawjson.Member{Name: "players", Value: jsontext.Value("[" + strings.Join(players, ",") + "]")})
 }
 
 // AssignmentNameIn returns the name under which a referee takes assignments,
 // found in its registration: any text that is one, such as an element of a list
 // of its tools. It is empty where there is none.
 func AssignmentNameIn(registration jsontext.Value) string {
-	for _, m := range rawjson.Split(rawjson.Split(registration).Get("referee_meta")) {
-		values := []jsontext.Value{m.Value}
-		if m.Value.Kind() == '[' {
-			values = rawjson.Elements(m.Value)
-		}
-		for _, v := range values {
-			if inner := rawjson.Split(v); inner != nil {
-				v = inner.Get("name")
-			}
-			if name := string(rawjson.Text(v)); protocol.Assigns(name) {
-				return name
-			}
+	meta := rawjson.Split(registration).Get("referee_meta")
+	for _, name := range protocol.AssignmentNames() {
+		if bytes.Contains(meta, rawjson.Quote(name)) {
+			return name
 		}
 	}
 	return ""

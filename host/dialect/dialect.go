@@ -11,6 +11,7 @@
 package dialect
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -65,13 +66,10 @@ type Edit struct {
 // share one, what stands in the place for it.
 func (d *Dialect) nameOf(t protocol.Type) string {
 	about, _ := protocol.Describe(t)
-	switch {
-	case about.Method == "":
-		return string(t)
-	case d.Naming != nil:
+	if about.Method != "" && d.Naming != nil {
 		return d.Naming(t)
 	}
-	return about.Method
+	return cmp.Or(about.Method, string(t))
 }
 
 // MethodsOf returns all names of a request of the type, the dialect's own first:
@@ -80,12 +78,6 @@ func (d *Dialect) MethodsOf(t protocol.Type) []string {
 	own := d.nameOf(t)
 	others := slices.DeleteFunc(protocol.MethodsOf(t), func(name string) bool { return name == own })
 	return append([]string{own}, others...)
-}
-
-// IsAsync reports whether the peer posts answers of this type as requests of their own; the
-// call itself gets an acknowledgement.
-func (d *Dialect) IsAsync(t protocol.Type) bool {
-	return t == protocol.TypeGameJoinAck && d.Has(TraitAsync)
 }
 
 // edited applies the edits to an encoded message, and the omissions to a request.

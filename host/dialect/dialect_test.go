@@ -100,9 +100,6 @@ func TestWhatVariantsLookLike(t *testing.T) {
 			t.Errorf("%s: %s\nlacks %s", tt.what, tt.got, tt.want)
 		}
 	}
-	if d := Contracts.With(TraitAsync); !d.IsAsync(protocol.TypeGameJoinAck) || d.IsAsync(protocol.TypeGameOver.Answer()) || Contracts.IsAsync(protocol.TypeGameJoinAck) {
-		t.Error("which answers are posted is not read from the description")
-	}
 }
 
 // TestMethodsOf: the names to try when a peer does not know one.

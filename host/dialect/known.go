@@ -142,7 +142,7 @@ func signed(role protocol.Role, id string, types ...protocol.Type) Edit {
 // The traits that peers of any dialect may have.
 const (
 	TraitNumericIDs = "numeric-ids"
-	TraitAsync      = "async"
+	TraitAsync      = "async" // joins come as requests of their own; the call itself gets an acknowledgement
 	TraitRequests   = "answers-are-requests"
 	TraitTextResult = "text-result"
 	TraitBoth       = "answers-are-both" // a result, and a request in one document

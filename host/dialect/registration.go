@@ -28,7 +28,7 @@ func FindAcceptance(body []byte, code int) (found Acceptance, yes bool) {
 		return Acceptance{}, false
 	}
 	loose := "" // beside a token, in an object below one that accepts
-	for _, d := range within(doc, 0) {
+	for _, d := range within(doc.Encode(), 0) {
 		status := d.Text("status")
 		affirmed, said := protocol.Affirms(d)
 		if protocol.Means(protocol.Rejecting, status) || d.Text("error_code") != "" || protocol.Fails(d) || d.Get("isError").Kind() == 't' || said && !affirmed {
@@ -82,27 +82,22 @@ func agentID(d rawjson.Object, find func(rawjson.Object, string, string) (rawjso
 const maxSearch = 6
 
 // within returns an object and those in it, also in JSON text, down to a depth.
-func within(d rawjson.Object, depth int) []rawjson.Object {
-	all := []rawjson.Object{d}
-	for _, m := range d {
-		if depth < maxSearch {
-			all = append(all, below(m.Value, depth+1)...)
-		}
-	}
-	return all
-}
-
-func below(v jsontext.Value, depth int) (all []rawjson.Object) {
+func within(v jsontext.Value, depth int) (all []rawjson.Object) {
 	switch v.Kind() {
 	case '{':
-		return within(rawjson.Split(v), depth)
+		all = append(all, rawjson.Split(v))
+		for _, m := range all[0] {
+			if depth < maxSearch {
+				all = append(all, within(m.Value, depth+1)...)
+			}
+		}
 	case '"':
 		if inner, err := rawjson.Parse(rawjson.Text(v)); err == nil {
-			return within(inner, depth)
+			return within(inner.Encode(), depth)
 		}
 	case '[':
 		for _, e := range rawjson.Elements(v) {
-			all = append(all, below(e, depth)...)
+			all = append(all, within(e, depth)...)
 		}
 	}
 	return all
@@ -111,11 +106,8 @@ func below(v jsontext.Value, depth int) (all []rawjson.Object) {
 // FindAgent returns the id of the agent with this endpoint or, where endpoints
 // are missing, with this display name, found anywhere in the body of an answer.
 func FindAgent(body []byte, name, endpoint string) (id string, found bool) {
-	doc, err := rawjson.Parse(body)
-	if err != nil {
-		return "", false
-	}
-	for _, d := range within(doc, 0) {
+	doc, _ := rawjson.Parse(body)
+	for _, d := range within(doc.Encode(), 0) {
 		at, located := protocol.Find(d, "contact_endpoint", "")
 		called, _ := protocol.Find(d, "display_name", `"`)
 		same := !located && name != "" && string(rawjson.Text(called.Value)) == name

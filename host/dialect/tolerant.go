@@ -282,7 +282,7 @@ func parityOf(v jsontext.Value) string {
 		return ""
 	}
 	word := strings.ToLower(strings.TrimSpace(string(rawjson.Text(v))))
-	if word != string(protocol.Even) && word != string(protocol.Odd) {
+	if !protocol.Choice(word).Valid() {
 		return ""
 	}
 	return word

@@ -271,7 +271,7 @@ func (p *Player) noteCounted(m *match) {
 // that, and to others when they have not called for the choice after a while.
 func (p *Player) postLater(in *wire.Exchange, m *match, join *protocol.GameJoinAck) {
 	endpoint := p.refereeEndpoint(in)
-	async := p.answerDialect(in).IsAsync(protocol.TypeGameJoinAck)
+	async := p.answerDialect(in).Has(dialect.TraitAsync)
 	if endpoint == "" || (p.cfg.Patience < 0 || p.cfg.FixedAnswers) && !async {
 		return
 	}

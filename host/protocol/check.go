@@ -14,12 +14,13 @@ import (
 // A checker validates a message against its shape.
 type checker struct {
 	mode     Mode
-	request  bool      // the message is a request, not an answer
-	findings []finding // the first maxFindings of them
-	more     int       // how many there are beyond
-	first    finding   // the one whose code comes first in codeOrder
-	path     []string  // the names and indexes that lead to the value being checked
-	room     [8]string // for path, which is seldom longer
+	request  bool        // the message is a request, not an answer
+	findings []Violation // the first maxFindings of them
+	all      int         // how many there are
+	first    Violation   // the one whose code comes first in codeOrder
+	code     Code        // of the first
+	path     []string    // the names and indexes that lead to the value being checked
+	room     [8]string   // for path, which is seldom longer
 }
 
 func (c *checker) pointer() string {
@@ -67,7 +68,7 @@ type sight struct {
 // member checks the member that field n of the shape rules.
 func (c *checker) member(s *shape, n int, v jsontext.Value, seen *sight, of unsafe.Pointer) {
 	f := &s.fields[n]
-	at := f.in(of)
+	at := unsafe.Add(of, f.offset)
 	switch {
 	case v.Kind() == 'n':
 		if f.opt && f.kind != kindObject {
@@ -266,31 +267,23 @@ func (c *checker) integer(f *field, v jsontext.Value) int {
 	return int(n)
 }
 
-type finding struct {
-	Violation
-	code Code
-}
-
 // maxFindings limits the violations of a refusal: a message of a megabyte can
 // hold a hundred thousand.
 const maxFindings = 32
 
 // found records that the value being checked breaks a rule.
 func (c *checker) found(rule string, code Code) {
-	full := len(c.findings) == maxFindings
-	sooner := c.findings == nil || slices.Index(codeOrder, code) < slices.Index(codeOrder, c.first.code)
-	if full {
-		c.more++
-	}
+	full, sooner := c.all >= maxFindings, c.all == 0 || slices.Index(codeOrder, code) < slices.Index(codeOrder, c.code)
+	c.all++
 	if full && !sooner {
 		return // without the cost of a path
 	}
-	f := finding{Violation{c.pointer(), rule}, code}
+	v := Violation{c.pointer(), rule}
 	if sooner {
-		c.first = f
+		c.first, c.code = v, code
 	}
 	if !full {
-		c.findings = append(c.findings, f)
+		c.findings = append(c.findings, v)
 	}
 }
 
@@ -309,15 +302,10 @@ var codeOrder = []Code{
 
 // refusal makes one Error of the findings; nil without any.
 func (c *checker) refusal(t Type) *Error {
-	if len(c.findings) == 0 {
+	if c.all == 0 {
 		return nil
 	}
-	e := Refuse(c.first.code, t, sentence(c.first, len(c.findings)+c.more))
-	for _, f := range c.findings {
-		e.Violations = append(e.Violations, f.Violation)
-	}
-	e.Violations = Tidy(e.Violations)
-	return e
+	return Refuse(c.code, t, sentence(c.first, c.all), Tidy(c.findings)...)
 }
 
 // advice completes the detail of a refusal for each rule.
@@ -333,7 +321,7 @@ var advice = map[string]string{
 	"range":    "is no whole number in the range that is allowed here",
 }
 
-func sentence(f finding, all int) string {
+func sentence(f Violation, all int) string {
 	s := "The field " + f.Path + " " + advice[f.Rule] + "."
 	if all > 1 {
 		s += " It is one of " + strconv.Itoa(all) + " things that are wrong; see violations."

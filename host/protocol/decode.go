@@ -44,9 +44,6 @@ func keep[T any](f *field, v T, at unsafe.Pointer) {
 	}
 }
 
-// in returns the place of the field in its struct.
-func (f *field) in(of unsafe.Pointer) unsafe.Pointer { return unsafe.Add(of, f.offset) }
-
 // TypeOf returns the message type that a message bears, "" where it bears none.
 // Unlike [rawjson.Object.Text] it copies no known type.
 func TypeOf(message rawjson.Object) Type {
@@ -76,7 +73,7 @@ func (h *Header) set(m rawjson.Member) bool {
 	if f == nil {
 		return false
 	}
-	switch at := f.in(unsafe.Pointer(h)); {
+	switch at := unsafe.Add(unsafe.Pointer(h), f.offset); {
 	case f.kind == kindRound:
 		*(*Round)(at) = glanceRound(m.Value)
 	case m.Value.Kind() == '"':

@@ -87,7 +87,7 @@ func (w *memberWriter) closed(start int) (jsontext.Value, error) {
 func (w *memberWriter) members(fields []field, of unsafe.Pointer) {
 	for i := range fields {
 		f := &fields[i]
-		at := f.in(of)
+		at := unsafe.Add(of, f.offset)
 		if f.omit && f.zero(at) {
 			continue
 		}

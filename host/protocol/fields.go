@@ -258,13 +258,3 @@ func queryShapes() map[string]*shape {
 		QueryNextMatch: shapeOf(reflect.TypeFor[NextMatchData](), ""),
 	}
 }
-
-// dataShape returns the table of the data of a query.
-func dataShape[T QueryData]() *shape {
-	for _, s := range catalog().types[TypeLeagueQuery.Answer()].table().parts {
-		if s.goType == reflect.TypeFor[T]() {
-			return s
-		}
-	}
-	return nil
-}

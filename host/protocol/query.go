@@ -3,6 +3,7 @@ package protocol
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -145,7 +146,7 @@ func ReadData[T QueryData](m *LeagueQueryResponse) (T, error) {
 		return data, errors.New("protocol: the answer to the query has no data")
 	}
 	c := checker{mode: Tolerant}
-	c.nested(m.Data, dataShape[T](), unsafe.Pointer(&data))
+	c.nested(m.Data, shapeOf(reflect.TypeFor[T](), ""), unsafe.Pointer(&data))
 	for _, f := range c.findings {
 		if f.Rule == "type" || f.Rule == "range" {
 			return data, fmt.Errorf("protocol: read the data of %s: %s", m.QueryType, sentence(f, 1))
@@ -159,7 +160,7 @@ func ReadData[T QueryData](m *LeagueQueryResponse) (T, error) {
 // error is that of encoding data: a text in it is not UTF-8.
 func NewQueryResponse[T QueryData](h Header, queryType string, data T) (*LeagueQueryResponse, error) {
 	var w memberWriter
-	w.members(dataShape[T]().fields, unsafe.Pointer(&data))
+	w.members(shapeOf(reflect.TypeFor[T](), "").fields, unsafe.Pointer(&data))
 	raw, err := w.closed(0)
 	if err != nil {
 		return nil, fmt.Errorf("protocol: write the data of %s: %w", queryType, err)

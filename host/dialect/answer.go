@@ -111,12 +111,7 @@ func (c *Codec) noAnswer(sent protocol.Type, a Answer) error {
 	return protocol.Refuse(protocol.CodeMissingField, answerTo(sent), "The response holds no message.")
 }
 
-func answerTo(sent protocol.Type) protocol.Type {
-	if answer := sent.Answer(); answer != "" {
-		return answer
-	}
-	return sent + "_ACK"
-}
+func answerTo(sent protocol.Type) protocol.Type { return cmp.Or(sent.Answer(), sent+"_ACK") }
 
 // readAnswer decodes the answer in doc. In tolerant mode an unknown type passes
 // for the expected one.

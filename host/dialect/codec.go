@@ -14,7 +14,6 @@ type Codec struct {
 	mode     protocol.Mode
 	dialects []*Dialect
 	fallback *Dialect // for requests in no known wrapping
-	bare     *Dialect // for those without JSON-RPC
 }
 
 // NewCodec returns a codec that recognizes the given dialects, or all known ones if none are given.
@@ -23,16 +22,9 @@ func NewCodec(mode protocol.Mode, dialects ...*Dialect) *Codec {
 	if len(dialects) == 0 {
 		dialects = known
 	}
-	c := &Codec{mode: mode, dialects: slices.Clone(dialects), fallback: Contracts, bare: Bare}
-	for _, d := range slices.Backward(c.dialects) {
-		switch {
-		case d.Request.Bare:
-			c.bare = d
-		case !d.Request.structured():
-			c.fallback = d
-		}
-	}
-	return c
+	all := append(slices.Clone(dialects), Contracts)
+	flat := slices.IndexFunc(all, func(d *Dialect) bool { return !d.Request.Bare && !d.Request.structured() })
+	return &Codec{mode: mode, dialects: all[:len(dialects)], fallback: all[flat]}
 }
 
 // Mode returns how much the codec asks of messages.
@@ -65,7 +57,7 @@ func (c *Codec) Open(rpc *jsonrpc.Request) (*Request, error) {
 	bare, what := rpc.Kind == jsonrpc.KindObject, "params"
 	switch {
 	case bare:
-		r.Dialect, r.Method, r.Raw, r.path, what = c.bare, "", rpc.Raw, rpc.Route, "The body"
+		r.Dialect, r.Method, r.Raw, r.path, what = Bare, "", rpc.Raw, rpc.Route, "The body"
 	case len(r.Raw) == 0, r.Raw.Kind() == 'n':
 		r.Raw = jsontext.Value("{}")
 	case c.mode == protocol.Tolerant:

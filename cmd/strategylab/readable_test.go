@@ -10,9 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/strategylab/strategylab/host/wire/schema"
 )
 
 // readRun checks the files of a run as a stranger reads them: by the published schemas,
@@ -53,22 +52,26 @@ func readRun(dir string) error {
 	return nil
 }
 
-// validate checks a document by a schema. Our validator agrees with the library that knows
-// every keyword, as package schema tests, and costs the processes of tests no start.
+// validate checks a document by a schema, by the library of the SDK of the Model Context
+// Protocol, which is linked anyway.
 func validate(name string, document []byte) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return err
 	}
-	compiled, err := schema.Compile(text)
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	resolved, err := schema.Resolve(nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	failures, err := compiled.ValidateJSON(document)
-	if err == nil && len(failures) > 0 {
-		err = fmt.Errorf("/%s breaks the rule %q", strings.Join(failures[0].At, "/"), failures[0].Rule)
+	var doc any
+	if err := json.Unmarshal(document, &doc); err != nil {
+		return err
 	}
-	return err
+	return resolved.Validate(doc)
 }
 
 // python returns the program that python3 stands for. Where that is a script that looks for

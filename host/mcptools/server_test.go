@@ -156,7 +156,7 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 	for want, cfg := range map[string]mcptools.Config{
 		`input schema: json`:           tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":1}`)}),
 		`output schema: `:              tool(mcptools.Tool{Name: "a", Call: do, Output: json.RawMessage(`{`)}),
-		`each must stand alone`:        tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"object","$ref":"https://example.org/x.json"}`)}),
+		`this keyword is not supported`:        tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"object","$ref":"https://example.org/x.json"}`)}),
 		`within "/required"`:           tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"object","required":1}`)}),
 		`tool "a": the name is in use`: {Name: "n", Tools: []mcptools.Tool{{Name: "a", Call: do}, {Name: "a", Call: do}}},
 	} {

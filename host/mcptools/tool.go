@@ -16,8 +16,8 @@ type Tool struct {
 	// tool and what to expect.
 	Title, Description string
 
-	// Input is the JSON Schema (draft 2020-12) of the arguments, of type object, by default any.
-	// References must stay within the schema.
+	// Input is the JSON Schema (draft 2020-12) of the arguments, of type object and without
+	// references, by default any.
 	Input json.RawMessage
 	// Output is the schema of the result, and of what refusals hold, of type object; nil
 	// allows any JSON object.

@@ -5,7 +5,6 @@ package schema
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,9 +28,7 @@ type Validator struct{ root *node }
 
 // node is a schema as it is written, and what follows from that.
 type node struct {
-	Draft string           `json:"$schema"`
-	Ref   string           `json:"$ref"`
-	Defs  map[string]*node `json:"$defs"`
+	Draft string `json:"$schema"`
 
 	Type     texts          `json:"type"`
 	Const    jsontext.Value `json:"const"`
@@ -62,8 +59,6 @@ type node struct {
 	never    bool  // the schema false
 	constant []any // none, or one
 	pattern  *regexp.Regexp
-	target   *node   // of Ref
-	refs     []*node // itself and those within that have a Ref
 }
 
 var (
@@ -84,40 +79,23 @@ func (t *texts) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return json.UnmarshalDecode(dec, (*[]string)(t))
 }
 
-// Compile compiles a schema. A $ref reaches into its $defs. The error says which keyword is wrong, or unknown.
+// Compile compiles a schema, which stands alone. The error says which keyword is wrong, or unknown.
 func Compile(schema jsontext.Value) (*Validator, error) {
-	root := new(node)
-	var refs []*node
-	err := json.Unmarshal(schema, root, json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, n *node) error {
-		if kind := dec.PeekKind(); kind == 't' || kind == 'f' {
-			n.never = kind == 'f'
-			return dec.SkipValue()
-		}
-		before := len(refs)
-		type object node
-		if err := json.UnmarshalDecode(dec, (*object)(n)); err != nil {
-			return err
-		}
-		if n.Ref != "" {
-			refs = append(refs, n)
-		}
-		n.refs = refs[before:]
-		return n.complete()
-	})))
-	if err != nil {
-		return nil, err
+	v := &Validator{new(node)}
+	return v, json.Unmarshal(schema, v.root)
+}
+
+// UnmarshalJSONFrom reads a schema, which may be true or false.
+func (n *node) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if kind := dec.PeekKind(); kind == 't' || kind == 'f' {
+		n.never = kind == 'f'
+		return dec.SkipValue()
 	}
-	for _, n := range root.refs {
-		name, local := strings.CutPrefix(n.Ref, "#/$defs/")
-		if n.target = root.Defs[name]; !local || n.target == nil {
-			return nil, fmt.Errorf("there is no %.100q: schemas are never fetched, so each must stand alone, with what it needs in $defs", n.Ref)
-		}
-		n.AllOf = append(n.AllOf, n.target)
+	type object node
+	if err := json.UnmarshalDecode(dec, (*object)(n)); err != nil {
+		return err
 	}
-	if root.loops() {
-		return nil, fmt.Errorf("one of %.100q refers to itself", slices.Sorted(maps.Keys(root.Defs)))
-	}
-	return &Validator{root}, nil
+	return n.complete()
 }
 
 // complete derives what follows from the keywords of one schema.
@@ -146,11 +124,4 @@ func (n *node) complete() (err error) {
 		n.pattern, err = regexp.Compile(n.Pattern)
 	}
 	return err
-}
-
-// loops reports whether a reference within the schema leads back to one of the schemas that are open.
-func (n *node) loops(open ...*node) bool {
-	return slices.ContainsFunc(n.refs, func(r *node) bool {
-		return slices.Contains(open, r.target) || r.target.loops(append(slices.Clip(open), r.target)...)
-	})
 }

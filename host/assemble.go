@@ -178,9 +178,7 @@ func (v Validation) chain(tables *toolTables, role protocol.Role, a *wire.Dispat
 	if err != nil {
 		return nil, err
 	}
-	mode, _ := a.Takes()
 	return wire.New(wire.Config{
-		Agent: a, Registry: tools, Strict: v.Strict, Tolerant: mode == protocol.Tolerant,
-		Deterministic: v.Deterministic, Log: v.Log, Errors: v.Errors,
+		Agent: a, Registry: tools, Strict: v.Strict, Deterministic: v.Deterministic, Log: v.Log, Errors: v.Errors,
 	}), nil
 }

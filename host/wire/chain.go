@@ -38,9 +38,6 @@ type Config struct {
 	// Strict requires of every envelope a string as id, a method, and an object as params. By
 	// default the rules of the league apply: ids may be numbers, and params may be missing.
 	Strict bool
-	// Tolerant words violations in a message that is called as a tool by its field table instead of
-	// its schema, unless Strict is set: a tolerant agent accepts more than any schema says.
-	Tolerant bool
 	// Deterministic makes a deterministic Log reproducible: requests are handled one at a time, and
 	// Strict requires UUIDs as ids. A handler must not wait for another request to the same chain.
 	Deterministic bool
@@ -84,7 +81,7 @@ func (c *Chain) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Respon
 	defer leave()
 	x := &Exchange{RPC: rpc, mcp: IsMCP(rpc.Header), plain: c.cfg.Agent == nil}
 	c.serve(ctx, x)
-	if c.cfg.Log != nil && !(x.mcp && unanswered(x) != nil) { // which the server refuses, and Refuse logs
+	if c.cfg.Log != nil && answered(x) { // else the server refuses to send it, and Refuse logs that
 		c.log(x, rpc.Method, began)
 	}
 	return x.response
@@ -132,12 +129,13 @@ func (c *Chain) enter(ctx context.Context) (began time.Time, leave func(), err e
 }
 
 // fields checks a message against its field table. The handler decides whether to refuse
-// a message that breaks the table, since some are useful nevertheless.
+// a message that breaks the table, since some are useful nevertheless. A tolerant agent accepts more
+// than any schema says: unless envelopes are strict, its table words what breaks it, too.
 func (c *Chain) fields(x *Exchange) {
 	if c.cfg.Agent.Handlers[x.Type] != nil {
 		x.check()
 	}
-	if x.call != nil && x.call.bySchema {
+	if x.call != nil && x.call.name != "" && (c.cfg.Strict || c.cfg.Agent.Codec.Mode() == protocol.Strict) {
 		c.messageInput(x)
 	}
 }
@@ -206,12 +204,9 @@ func failure(code int, message string, refusal *protocol.Error) jsontext.Value {
 	return marshal(e)
 }
 
-// marshal encodes an error object, nil where a peer's text in it is no UTF-8.
+// marshal encodes an error object. What is no UTF-8 in a text of a peer is replaced.
 func marshal(v any) jsontext.Value {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil
-	}
+	raw, _ := json.Marshal(v, jsontext.AllowInvalidUTF8(true)) // which nothing else keeps from it
 	return raw
 }
 

@@ -50,7 +50,7 @@ func TestStagesInOrder(t *testing.T) {
 		{"fields are missing", toolsCall(query(rightToken)), []string{"received", "authenticate", "handle: flawed", "answered"}},
 		{"in order", toolsCall(query(queryRest + rightToken)), []string{"received", "authenticate", "handle", "answered"}},
 	} {
-		e := agent()
+		e := agent(protocol.Strict)
 		var got []string
 		note := func(s string) { got = append(got, s) }
 		e.Received, e.Answered = func() { note("received") }, func() { note("answered") }
@@ -82,7 +82,7 @@ func TestStagesInOrder(t *testing.T) {
 // tool, which the field table does not.
 func TestLongInputs(t *testing.T) {
 	t.Parallel()
-	p := chain(t, wire.Config{Agent: agent(), Strict: true})
+	p := chain(t, wire.Config{Agent: agent(protocol.Strict), Strict: true})
 	long := `,"more":[1` + strings.Repeat(",1", schema.MaxValues) + `]`
 	status, answer := serve(t, p, toolsCall(query(queryRest+rightToken+long)))
 	if want := `"violations":[{"path":"/params/input","rule":"size"}]`; status != http.StatusUnprocessableEntity || !strings.Contains(answer, want) {
@@ -94,7 +94,7 @@ func TestLongInputs(t *testing.T) {
 // value of it. In the other wrappings it is the peer's to judge.
 func TestOutputOfAMessage(t *testing.T) {
 	t.Parallel()
-	e := agent()
+	e := agent(protocol.Strict)
 	e.Handlers[protocol.TypeLeagueQuery] = func(context.Context, *wire.Exchange) (protocol.Message, error) {
 		return &protocol.LeagueQueryResponse{
 			Header: protocol.Header{MessageType: protocol.TypeLeagueQuery.Answer()}, QueryType: protocol.QueryStatus, Data: []byte(`{"league_id":"cup","current_round":"tok-secret"}`),
@@ -139,7 +139,7 @@ func TestUnknownTypes(t *testing.T) {
 // is sent, and everything else has the usual form.
 func TestServerRefused(t *testing.T) {
 	t.Parallel()
-	e := agent()
+	e := agent(protocol.Strict)
 	e.ServerRefused = func(_ *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
 		if r.Reason != jsonrpc.ReasonBadJSON {
 			return nil

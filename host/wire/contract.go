@@ -113,11 +113,9 @@ const methodToolsCall = "tools/call"
 // toolCall is a call by tools/call with params.tool and params.input.
 type toolCall struct {
 	params rawjson.Object
-	name   string // of the tool in the registry; empty where only the agent may know it
-	// bySchema says that the schema of the tool words what a message breaks.
-	bySchema bool
-	io       *schema.ToolIO       // of a tool that is no message
-	found    []protocol.Violation // by the schema, in the input of a message
+	name   string               // of the tool in the registry; empty where only the agent may know it
+	io     *schema.ToolIO       // of a tool that is no message
+	found  []protocol.Violation // by the schema, in the input of a message
 }
 
 // shape returns what is wrong with the call before its tool is looked up.
@@ -154,7 +152,7 @@ func (c *Chain) findTool(x *Exchange) *protocol.Error {
 	}
 	switch {
 	case known && tool.Message:
-		call.name, call.bySchema = tool.Name, c.cfg.Strict || !c.cfg.Tolerant
+		call.name = tool.Name
 	case known:
 		var refusal *protocol.Error
 		x.plain, call.name = true, tool.Name
@@ -218,18 +216,18 @@ func (c *Chain) messageInput(x *Exchange) {
 // respond replaces a response that is to be a canonical error: a refusal that has one, or
 // the output of a tool that breaks its schema.
 func (c *Chain) respond(x *Exchange) {
-	if x.mcp || c.cfg.Registry == nil {
+	if x.mcp || c.cfg.Registry == nil || !answered(x) {
 		return
 	}
 	call, res := x.call, x.response
-	refusal, said := unanswered(x), jsontext.Value(nil)
+	var refusal *protocol.Error
+	var said jsontext.Value
 	switch {
 	case call != nil && call.found != nil && (x.asked || res.Error == nil):
 		refusal = refuse(protocol.CanonicalInvalidToolInput, call.found...)
 		if x.refusal != nil && x.refusal.Detail != "" {
 			said = rawjson.Object{{Name: "detail", Value: rawjson.Quote(x.refusal.Detail)}}.Encode()
 		}
-	case refusal != nil:
 	case res.Error != nil:
 		refusal, said = canonicalOf(x), res.Error.Data
 	case call == nil || call.name == "" || res.Body != nil || res.Result == nil:
@@ -241,17 +239,11 @@ func (c *Chain) respond(x *Exchange) {
 	}
 }
 
-// unanswered returns the refusal for a response that the server would refuse to
-// send, nil for every other.
-func unanswered(x *Exchange) *protocol.Error {
+// answered reports whether the server will send the response.
+func answered(x *Exchange) bool {
 	res := &x.response
-	if res.Status != 0 && (res.Status < http.StatusOK || res.Status > 599) {
-		return internal(errors.New("the handler gave an invalid HTTP status"))
-	}
-	if x.RPC.Kind == jsonrpc.KindCall && res.Body == nil && res.Error == nil && res.Result == nil {
-		return internal(errors.New("the handler gave no answer"))
-	}
-	return nil
+	return (res.Status == 0 || res.Status >= http.StatusOK && res.Status <= 599) &&
+		(x.RPC.Kind != jsonrpc.KindCall || res.Body != nil || res.Error != nil || res.Result != nil)
 }
 
 // output returns the refusal for an output that breaks the schema of its tool. A message is read

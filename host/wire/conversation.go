@@ -611,10 +611,10 @@ func (e Evidence) String() string {
 // summary is what an attempt was answered, in a line.
 func summary(err error) string {
 	words, status, rpc := Words(err), 0, 0
-	if call, ok := errors.AsType[*jsonrpc.CallError](err); ok {
+	if call := callError(err); call != nil {
 		status = call.Status
 	}
-	if refusal, ok := errors.AsType[*dialect.Refusal](err); ok {
+	if refusal := refusalOf(err); refusal != nil {
 		status, rpc = refusal.Status, refusal.RPC
 	}
 	switch {

@@ -28,9 +28,9 @@ import (
 const number = `{"type":"object","properties":{"n":{"type":"integer"},"at":{"type":"string","format":"date-time","pattern":"^[0-9T:.-]+Z$"}},"required":["n"],"additionalProperties":false}`
 
 // agent takes two messages of the league.
-func agent() *wire.Dispatcher {
+func agent(mode protocol.Mode) *wire.Dispatcher {
 	return &wire.Dispatcher{
-		Codec:  dialect.NewCodec(protocol.Strict),
+		Codec:  dialect.NewCodec(mode),
 		Sender: func() string { return "league_manager" },
 		Now:    func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) },
 		Authenticate: func(_ context.Context, in *wire.Exchange) error {
@@ -128,7 +128,10 @@ func serveBoth(t testing.TB, cfg wire.Config) *both {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Log, cfg.Deterministic, cfg.Agent, cfg.Tools = log, true, agent(), others(t)
+	cfg.Log, cfg.Deterministic, cfg.Tools = log, true, others(t)
+	if cfg.Agent == nil {
+		cfg.Agent = agent(protocol.Strict)
+	}
 	p := chain(t, cfg)
 	server := jsonrpc.Config{MaxBody: 4000, Lenient: true, Refuse: p.Refuse}
 	srv, err := jsonrpc.Listen(t.Context(), "127.0.0.1:0", server)

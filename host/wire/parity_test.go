@@ -54,7 +54,7 @@ func TestInvalidInputsAreTheSameOverBoth(t *testing.T) {
 	}{
 		"strict":   {wire.Config{Strict: true}, strictInputs},
 		"league":   {wire.Config{}, leagueInputs},
-		"tolerant": {wire.Config{Tolerant: true}, tolerantInputs},
+		"tolerant": {wire.Config{Agent: agent(protocol.Tolerant)}, tolerantInputs},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -159,7 +159,7 @@ func TestValidInputsAreTheSameOverBoth(t *testing.T) {
 // the chain refuses nothing, and gives nothing its own form.
 func TestLeftToMCP(t *testing.T) {
 	t.Parallel()
-	p := chain(t, wire.Config{Agent: agent(), Strict: true})
+	p := chain(t, wire.Config{Agent: agent(protocol.Strict), Strict: true})
 	for header, left := range map[[2]string]bool{
 		{"Mcp-Session-Id", "x"}:                              true,
 		{"MCP-PROTOCOL-VERSION", "2025-06-18"}:               true,

@@ -55,8 +55,21 @@ func (c *Chain) contract(x *Exchange) *protocol.Error {
 	if params.Get("tool", "input") == nil {
 		return nil
 	}
-	x.call = &toolCall{params: params}
-	return c.findTool(x)
+	found := dialect.ToolIO.Request.Broken(params)
+	switch {
+	case params.Get("name", "arguments") != nil:
+		found = []protocol.Violation{{Path: "/params/name", Rule: "exclusive"}, {Path: "/params/tool", Rule: "exclusive"}}
+	case c.cfg.Strict && params.Get("input") == nil:
+		found = append(found, protocol.Violation{Path: "/params/input", Rule: "required"})
+	}
+	if found != nil {
+		return refuse(protocol.CanonicalInvalidToolInput, found...)
+	}
+	x.call = &toolCall{input: params.Get("input")}
+	if x.call.input == nil {
+		x.call.input = jsontext.Value("{}")
+	}
+	return c.findTool(x, params.Text("tool"))
 }
 
 // envelope returns what a request breaks of the rules that the chain has for envelopes.
@@ -112,58 +125,31 @@ const methodToolsCall = "tools/call"
 
 // toolCall is a call by tools/call with params.tool and params.input.
 type toolCall struct {
-	params rawjson.Object
-	name   string               // of the tool in the registry; empty where only the agent may know it
-	io     *schema.ToolIO       // of a tool that is no message
-	found  []protocol.Violation // by the schema, in the input of a message
-}
-
-// shape returns what is wrong with the call before its tool is looked up.
-func (call *toolCall) shape(strict bool) []protocol.Violation {
-	if call.params.Get("name", "arguments") != nil {
-		return []protocol.Violation{{Path: "/params/name", Rule: "exclusive"}, {Path: "/params/tool", Rule: "exclusive"}}
-	}
-	found := dialect.ToolIO.Request.Broken(call.params)
-	if strict && call.params.Get("input") == nil {
-		found = append(found, protocol.Violation{Path: "/params/input", Rule: "required"})
-	}
-	return found
-}
-
-// input returns what the tool is called with, by default an empty object.
-func (call *toolCall) input() jsontext.Value {
-	if input := call.params.Get("input"); input != nil {
-		return input
-	}
-	return jsontext.Value("{}")
+	input jsontext.Value       // by default an empty object
+	name  string               // of the tool in the registry; empty where only the agent may know it
+	io    *schema.ToolIO       // of a tool that is no message
+	found []protocol.Violation // by the schema, in the input of a message
 }
 
 // findTool finds the tool that is called. Unless envelopes are strict, a known message
 // type replaces an unknown name, as in other dialects.
-func (c *Chain) findTool(x *Exchange) *protocol.Error {
+func (c *Chain) findTool(x *Exchange, name string) (refusal *protocol.Error) {
 	call := x.call
-	if found := call.shape(c.cfg.Strict); found != nil {
-		x.call = nil
-		return refuse(protocol.CanonicalInvalidToolInput, found...)
-	}
-	tool, known := c.cfg.Registry.Find(call.params.Text("tool"))
+	tool, known := c.cfg.Registry.Find(name)
 	if !known && !c.cfg.Strict {
-		tool, known = c.cfg.Registry.Find(rawjson.Split(call.input()).Text("message_type"))
+		tool, known = c.cfg.Registry.Find(rawjson.Split(call.input).Text("message_type"))
 	}
+	call.name = tool.Name
 	switch {
-	case known && tool.Message:
-		call.name = tool.Name
-	case known:
-		var refusal *protocol.Error
-		x.plain, call.name = true, tool.Name
-		call.io, refusal = c.input(tool.Name, call.input(), "/params/input")
-		return refusal
-	case c.cfg.Strict, c.cfg.Agent == nil:
+	case known && !tool.Message:
+		x.plain = true
+		call.io, refusal = c.input(tool.Name, call.input, "/params/input")
+	case !known && (c.cfg.Strict || c.cfg.Agent == nil):
 		return unknownTool("/params/tool")
 	}
 	// The agent may know more names than the registry, such as those of managers
 	// that assign matches one by one.
-	return nil
+	return refusal
 }
 
 func unknownTool(path string) *protocol.Error {
@@ -195,7 +181,7 @@ func (c *Chain) input(name string, input jsontext.Value, path string) (*schema.T
 // agrees with the field table. Only the schema bounds the number of values, so a
 // long input is checked against it even if the field table accepts it.
 func (c *Chain) messageInput(x *Exchange) {
-	input := x.call.input()
+	input := x.call.input
 	if x.flaw == nil && len(input) < 2*schema.MaxValues {
 		return
 	}
@@ -338,7 +324,7 @@ func (c *Chain) call(ctx context.Context, name string, input jsontext.Value, ser
 	}
 	output, err := serve(ctx)
 	if err == nil {
-		if refusal = c.badOutput(io.Tool, io.CheckOutput(output, "")); refusal != nil {
+		if refusal = c.badOutput(io.Name, io.CheckOutput(output, "")); refusal != nil {
 			return nil, refusal
 		}
 	}

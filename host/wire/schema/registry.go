@@ -2,7 +2,6 @@ package schema
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -82,10 +81,7 @@ func (r *Registry) LoadToolIO(toolID string) (*ToolIO, error) {
 
 // A ToolIO holds the schemas of one tool, ready for use. It is safe for concurrent use.
 type ToolIO struct {
-	// Tool is the name of the tool, even if it was loaded by an alias.
-	Tool string
-	// Input and Output are the original schemas.
-	Input, Output jsontext.Value
+	Tool // as it was added
 	// Fingerprint is the SHA-256, in lower-case hexadecimal, of the canonical
 	// JSON (RFC 8785) of {"tool", "input", "output"}.
 	Fingerprint string
@@ -93,13 +89,12 @@ type ToolIO struct {
 	input, output *Validator
 }
 
-func (t Tool) compile() (*ToolIO, error) {
-	input, err := Compile(t.Input)
-	if err != nil {
+func (t Tool) compile() (io *ToolIO, err error) {
+	io = &ToolIO{Tool: t}
+	if io.input, err = Compile(t.Input); err != nil {
 		return nil, fmt.Errorf("schema: tool %q: input schema: %w", t.Name, err)
 	}
-	output, err := Compile(t.Output)
-	if err != nil {
+	if io.output, err = Compile(t.Output); err != nil {
 		return nil, fmt.Errorf("schema: tool %q: output schema: %w", t.Name, err)
 	}
 	doc, err := json.Marshal(map[string]any{"tool": t.Name, "input": t.Input, "output": t.Output})
@@ -109,8 +104,8 @@ func (t Tool) compile() (*ToolIO, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema: tool %q: there is no canonical form: %w", t.Name, err)
 	}
-	sum := sha256.Sum256(doc)
-	return &ToolIO{t.Name, t.Input, t.Output, hex.EncodeToString(sum[:]), input, output}, nil
+	io.Fingerprint = fmt.Sprintf("%x", sha256.Sum256(doc))
+	return io, nil
 }
 
 // CheckInput validates an input against its schema and returns what it breaks,

@@ -120,7 +120,7 @@ func TestLeagueTools(t *testing.T) {
 			n++
 			for _, name := range slices.Concat(about.Names, []string{string(mt), strings.ToLower(string(mt))}) {
 				io, err := all.LoadToolIO(name)
-				if err != nil || io.Tool != about.Method {
+				if err != nil || io.Name != about.Method {
 					t.Errorf("%s: %v", name, err)
 				}
 			}

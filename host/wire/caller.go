@@ -63,24 +63,6 @@ func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protoco
 	return a.Message, a.Err
 }
 
-// guesses reports whether a peer that knows a message by no name may take it in
-// another form: its dialect is a guess, or a player loses its match without an answer.
-// Some players register in one wrapping and serve another.
-func (c *Caller) guesses(p *Peer, t protocol.Type) bool {
-	asksPlayer := t == protocol.TypeGameInvitation || t == protocol.TypeChooseParityCall
-	return t != protocol.TypeRoundAnnouncement && (p.guessed() || asksPlayer && c.Codec.Mode() == protocol.Tolerant)
-}
-
-// exchange sends a wrapped message, and completes the attempt by what comes of it.
-func (c *Caller) exchange(ctx context.Context, a *Attempt, m protocol.Message, call jsonrpc.Message, target string, header http.Header, id string) {
-	t := m.Head().MessageType
-	if a.Answer, a.Err = c.send(ctx, target, header, call, c.idFor(a.Form.Dialect, id)); a.Err != nil {
-		a.Err = fmt.Errorf("send %s: %w", t, a.Err)
-		return
-	}
-	a.Message, a.Err = c.Read(t, a.Answer)
-}
-
 // Send sends a call that has been wrapped.
 func (c *Caller) Send(ctx context.Context, p *Peer, call jsonrpc.Message) (*jsonrpc.Answer, error) {
 	return c.send(ctx, p.Address(), p.SessionHeader(), call, c.idFor(p.Speaks(), ""))

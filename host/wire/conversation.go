@@ -160,7 +160,7 @@ func (c *Conversation) judgeKnown(_ context.Context, a *Attempt) Verdict {
 		return Judge(a.Err)
 	case a.Err == nil:
 		return Understood
-	case c.wantsName(a.Err), a.State == IDs && blamesID(a.Err), c.state == Known && (a.State != IDs && c.suspectsID(a) || c.repairs(a) != nil):
+	case c.wantsName(a.Err), a.State == IDs && blamesID(a.Err), c.state == Known && (a.State != IDs && c.suspectsID(a) || len(c.repairs(a)) > 0):
 		return Misunderstood
 	}
 	return Refuses
@@ -177,33 +177,49 @@ func (c *Conversation) suspectsID(a *Attempt) bool {
 	return !a.Form.Dialect.Request.Bare && (blamesID(a.Err) || !get(c.Peer, func() bool { return c.Peer.understood }) && unreadable(a.Err) && !UnknownMethod(a.Err))
 }
 
-// repairs returns the form with the members that a peer wants, by what it forbids or
-// misses; nil where it says neither.
-func (c *Conversation) repairs(a *Attempt) []Form {
-	f, is := a.Form.narrower(c.message, a.Err)
-	if !is {
-		f, is = a.Form.wider(c.message, a.Err)
+// members returns the forms that send more or less of the message, by what an answer forbids
+// or misses; nil where it says neither.
+func (c *Conversation) members(a *Attempt) (forms []Form) {
+	t := c.message.Head().MessageType
+	if needsNothing(t) && protocol.Says(protocol.TooMuch, Words(a.Err)) && !a.Form.Plain() {
+		forms = a.Form.smallest()
 	}
-	if !is || len(c.evidence) > mostRepairs {
+	if f, is := a.Form.narrower(c.message, a.Err); is {
+		forms = append(forms, f)
+	}
+	if f, is := a.Form.wider(c.message, a.Err); is && (!registers(t) || f.Spread || f.Input != nil) {
+		forms = append(forms, f)
+	}
+	return forms
+}
+
+// repairs returns the first of the members' forms, for a message in the known form.
+func (c *Conversation) repairs(a *Attempt) []Form {
+	if len(c.evidence) > mostRepairs {
 		return nil
 	}
-	return []Form{f}
+	forms := c.members(a)
+	return forms[:min(len(forms), 1)]
 }
 
 // run makes the attempts of the agenda until one is answered for good.
 func (c *Conversation) run(ctx context.Context, id string, judge func(context.Context, *Attempt) Verdict) (*Attempt, error) {
+	t := c.message.Head().MessageType
 	for c.more(ctx) {
 		a := c.agenda[0]
 		c.agenda = c.agenda[1:]
 		call, target, err := a.Form.Call(c.message)
-		if err != nil {
-			a.Err = fmt.Errorf("send %s: %w", c.message.Head().MessageType, err)
-		} else {
+		if err == nil {
 			if len(c.sent) > 0 && c.sent[document(target, a.Form.Dialect, call)] {
 				continue
 			}
 			c.requests++
-			c.Caller.exchange(ctx, &a, c.message, call, target, c.header, id)
+			if a.Answer, err = c.Caller.send(ctx, target, c.header, call, c.Caller.idFor(a.Form.Dialect, id)); err == nil {
+				a.Message, a.Err = c.Caller.Read(t, a.Answer)
+			}
+		}
+		if err != nil {
+			a.Err = fmt.Errorf("send %s: %w", t, err)
 		}
 		a.Verdict = judge(ctx, &a)
 		if a.Verdict == Doubtful || a.Verdict == Unreached {
@@ -226,7 +242,6 @@ func (c *Conversation) run(ctx context.Context, id string, judge func(context.Co
 		c.sent[document(target, a.Form.Dialect, call)] = true
 		c.learn(ctx, &a)
 	}
-	t := c.message.Head().MessageType
 	return nil, &NotUnderstoodError{Type: t, URL: c.Peer.URL, Looks: c.looks(t), Tried: c.evidence, Requests: c.requests}
 }
 
@@ -261,7 +276,10 @@ func (c *Conversation) advance(ctx context.Context, t protocol.Type) bool {
 			return false
 		}
 		c.base = c.evidence[len(c.evidence)-1]
-		if !c.Caller.guesses(c.Peer, t) {
+		// Other forms are for a peer whose dialect is a guess, and for a player, which loses its match
+		// without an answer: some register in one wrapping and serve another.
+		asksPlayer := t == protocol.TypeGameInvitation || t == protocol.TypeChooseParityCall
+		if t == protocol.TypeRoundAnnouncement || !c.Peer.guessed() && (!asksPlayer || c.Caller.Codec.Mode() != protocol.Tolerant) {
 			return false
 		}
 		tried := false // once, so that a peer that refuses everything gets no more
@@ -376,9 +394,12 @@ func (c *Conversation) learn(ctx context.Context, a *Attempt) {
 			c.late = append(c.late, c.formsAt(a.Form.URL, t)...)
 		}
 		c.proposePaths(ctx, t)
-	case c.learnMembers(a, t): // the first finding may hide others
 	default:
-		c.learnWords(ctx, a, t)
+		if forms := c.members(a); forms != nil { // the first finding may hide others
+			c.prefer(Members, forms...)
+		} else {
+			c.learnWords(ctx, a, t)
+		}
 	}
 }
 
@@ -389,28 +410,11 @@ func (c *Conversation) learnKnown(a *Attempt) {
 		}
 		c.base = *a
 	}
-	if forms := c.repairs(a); forms != nil {
+	if forms := c.repairs(a); len(forms) > 0 {
 		c.prefer(Members, forms...)
 	} else if c.suspectsID(a) && c.once(IDs, string(Known)) {
 		c.prefer(IDs, a.Form.withOtherID())
 	}
-}
-
-// learnMembers prefers the forms that send more or less of the message, by what an
-// answer forbids or misses. It reports whether there are any.
-func (c *Conversation) learnMembers(a *Attempt, t protocol.Type) bool {
-	var forms []Form
-	if needsNothing(t) && protocol.Says(protocol.TooMuch, Words(a.Err)) && !a.Form.Plain() {
-		forms = a.Form.smallest()
-	}
-	if f, is := a.Form.narrower(c.message, a.Err); is {
-		forms = append(forms, f)
-	}
-	if f, is := a.Form.wider(c.message, a.Err); is && (!registers(t) || f.Spread || f.Input != nil) {
-		forms = append(forms, f)
-	}
-	c.prefer(Members, forms...)
-	return forms != nil
 }
 
 // learnWords learns from a path that takes something, and from its words.

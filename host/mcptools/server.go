@@ -69,12 +69,21 @@ func New(cfg Config) (*Server, error) {
 		Capabilities: &mcp.ServerCapabilities{},
 	})
 	s.sdk.AddReceivingMiddleware(s.rename)
-	s.chain = wire.New(wire.Config{Tools: jsonrpc.HandlerFunc(s.callByTool), Log: cfg.Validation, Errors: cfg.Logger})
+	var all []schema.Tool
 	for _, t := range cfg.Tools {
-		if err := s.addTool(t); err != nil {
+		all = append(all, checked(t))
+	}
+	tools, err := schema.NewRegistry(all...)
+	for _, t := range cfg.Tools {
+		if err == nil {
+			_, err = tools.LoadToolIO(t.Name) // report its errors now
+		}
+		if err != nil {
 			return nil, fmt.Errorf("mcptools: %w", err)
 		}
+		s.addTool(t)
 	}
+	s.chain = wire.New(wire.Config{Registry: tools, Tools: jsonrpc.HandlerFunc(s.callByTool), Log: cfg.Validation, Errors: cfg.Logger})
 	for _, r := range cfg.Resources {
 		s.addResource(r)
 	}
@@ -84,10 +93,23 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// addTool adds a tool to what clients see, and its schemas to those of the chain.
-func (s *Server) addTool(t Tool) error {
-	anything := jsontext.Value(`{"type":"object"}`)
-	checked := schema.Tool{Name: t.Name, Input: jsontext.Value(t.Input), Output: jsontext.Value(t.Output)}
+// anything is the schema of every object.
+var anything = jsontext.Value(`{"type":"object"}`)
+
+// checked returns what the chain checks of a tool.
+func checked(t Tool) schema.Tool {
+	c := schema.Tool{Name: t.Name, Input: jsontext.Value(t.Input), Output: jsontext.Value(t.Output)}
+	if t.Input == nil || t.ChecksInput {
+		c.Input = anything
+	}
+	if t.Output == nil {
+		c.Output = anything
+	}
+	return c
+}
+
+// addTool adds a tool to what clients see.
+func (s *Server) addTool(t Tool) {
 	shown := &mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Input,
 		Annotations: &mcp.ToolAnnotations{
@@ -96,25 +118,13 @@ func (s *Server) addTool(t Tool) error {
 		},
 	}
 	if t.Input == nil {
-		shown.InputSchema, checked.Input = anything, anything
+		shown.InputSchema = anything
 	}
-	if t.ChecksInput {
-		checked.Input = anything
-	}
-	if t.Output == nil {
-		checked.Output = anything
-	} else {
+	if t.Output != nil {
 		shown.OutputSchema = t.Output
 	}
-	err := s.chain.Registry().Add(checked)
-	if err == nil {
-		_, err = s.chain.Registry().LoadToolIO(t.Name) // report its errors now
-	}
-	if err == nil {
-		s.tools[t.Name] = t
-		s.sdk.AddTool(shown, s.call)
-	}
-	return err
+	s.tools[t.Name] = t
+	s.sdk.AddTool(shown, s.call)
 }
 
 // rename gives a call by another name of one of the protocol's messages the name of its tool.

@@ -154,11 +154,11 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 	do := func(context.Context, *mcptools.Call) (json.RawMessage, error) { return nil, nil }
 	tool := func(t mcptools.Tool) mcptools.Config { return mcptools.Config{Name: "n", Tools: []mcptools.Tool{t}} }
 	for want, cfg := range map[string]mcptools.Config{
-		`input schema: json`:           tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":1}`)}),
-		`output schema: `:              tool(mcptools.Tool{Name: "a", Call: do, Output: json.RawMessage(`{`)}),
-		`this keyword is not supported`:        tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"object","$ref":"https://example.org/x.json"}`)}),
-		`within "/required"`:           tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"object","required":1}`)}),
-		`tool "a": the name is in use`: {Name: "n", Tools: []mcptools.Tool{{Name: "a", Call: do}, {Name: "a", Call: do}}},
+		`input schema: json`:            tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":1}`)}),
+		`output schema: `:               tool(mcptools.Tool{Name: "a", Call: do, Output: json.RawMessage(`{`)}),
+		`this keyword is not supported`: tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"object","$ref":"https://example.org/x.json"}`)}),
+		`within "/required"`:            tool(mcptools.Tool{Name: "a", Call: do, Input: json.RawMessage(`{"type":"object","required":1}`)}),
+		`tool "a": the name is in use`:  {Name: "n", Tools: []mcptools.Tool{{Name: "a", Call: do}, {Name: "a", Call: do}}},
 	} {
 		if _, err := mcptools.New(cfg); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("New: %v, want an error with %q", err, want)

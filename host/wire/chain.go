@@ -31,7 +31,7 @@ import (
 // Config configures a Chain. Agent or Tools is required.
 type Config struct {
 	Agent    *Dispatcher      // answers the messages of the league
-	Registry *schema.Registry // the tools that can be called; nil for none
+	Registry *schema.Registry // the tools that can be called; nil to leave out the stages of the contract
 	// Tools answers calls of the tools that are not messages of the league and,
 	// without an Agent, every request.
 	Tools jsonrpc.Handler
@@ -56,9 +56,6 @@ type Chain struct {
 
 // New returns a chain with all stages.
 func New(cfg Config) *Chain {
-	if cfg.Registry == nil {
-		cfg.Registry, _ = schema.NewRegistry() // which can only fail on a tool
-	}
 	if cfg.Errors == nil {
 		cfg.Errors = slog.New(slog.DiscardHandler)
 	}
@@ -68,9 +65,6 @@ func New(cfg Config) *Chain {
 	}
 	return c
 }
-
-// Registry returns the tools of the chain.
-func (c *Chain) Registry() *schema.Registry { return c.cfg.Registry }
 
 // Handle implements jsonrpc.Handler: it logs what becomes of a request in serve.
 func (c *Chain) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
@@ -187,23 +181,6 @@ func (c *Chain) serverRefusal(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *protoco
 	return nil
 }
 
-// failure returns the error object for the log. It leaves out the data of an
-// error, which may hold anything, but for the codes and violations of a refusal.
-func failure(code int, message string, refusal *protocol.Error) jsontext.Value {
-	e := jsonrpc.Error{Code: code, Message: message}
-	switch {
-	case refusal == nil:
-	case refusal.Canonical != "":
-		e.Data = canonicalData(refusal)
-	case refusal.Code != "":
-		e.Data = marshal(struct {
-			ErrorCode  protocol.Code        `json:"error_code"`
-			Violations []protocol.Violation `json:"violations,omitzero"`
-		}{refusal.Code, refusal.Violations})
-	}
-	return marshal(e)
-}
-
 // marshal encodes an error object. What is no UTF-8 in a text of a peer is replaced.
 func marshal(v any) jsontext.Value {
 	raw, _ := json.Marshal(v, jsontext.AllowInvalidUTF8(true)) // which nothing else keeps from it
@@ -230,12 +207,20 @@ func (c *Chain) log(x *Exchange, method string, began time.Time) {
 	default:
 		r.Status = http.StatusOK
 	}
-	switch {
-	case x.refusal != nil:
-		form := x.refusal.Form()
-		r.Error = failure(form.RPC, form.Message, x.refusal)
+	switch e := x.refusal; { // the data of an error may hold anything, but for codes and violations
+	case e != nil && e.Canonical != "":
+		r.Error = marshal(rpcError(e, nil))
+	case e != nil:
+		sent := jsonrpc.Error{Code: e.Form().RPC, Message: e.Form().Message}
+		if e.Code != "" {
+			sent.Data = marshal(struct {
+				ErrorCode  protocol.Code        `json:"error_code"`
+				Violations []protocol.Violation `json:"violations,omitzero"`
+			}{e.Code, e.Violations})
+		}
+		r.Error = marshal(sent)
 	case res.Body == nil && res.Error != nil:
-		r.Error = failure(res.Error.Code, res.Error.Message, nil)
+		r.Error = marshal(jsonrpc.Error{Code: res.Error.Code, Message: res.Error.Message})
 	}
 	c.cfg.Log.Append(r)
 }

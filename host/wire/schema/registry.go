@@ -3,7 +3,6 @@ package schema
 import (
 	"crypto/sha256"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 
@@ -27,8 +26,8 @@ type Tool struct {
 	Message bool
 }
 
-// A Registry holds tools by their names, and compiles each schema once. It is safe for
-// concurrent use once all tools are added.
+// A Registry holds tools by their names, and compiles each schema once, when it is first
+// needed ([Registry.LoadToolIO]). It is safe for concurrent use.
 type Registry struct{ tools map[string]entry } // by name and by alias
 
 type entry struct {
@@ -36,31 +35,22 @@ type entry struct {
 	load func() (*ToolIO, error) // once
 }
 
-// NewRegistry returns a registry of tools. The error is that of Add.
+// NewRegistry returns a registry of tools. It is an error if a name is empty, too long, or in use.
 func NewRegistry(tools ...Tool) (*Registry, error) {
-	r := new(Registry)
-	return r, r.Add(tools...)
-}
-
-// Add adds tools, before the registry is used. Their schemas are compiled when they are first needed
-// ([Registry.LoadToolIO]). It is an error, and nothing is added, if a name is empty, too long, or in use.
-func (r *Registry) Add(tools ...Tool) error {
-	added := make(map[string]entry)
-	maps.Copy(added, r.tools)
+	r := &Registry{make(map[string]entry)}
 	for _, t := range tools {
 		e := entry{t, sync.OnceValues(t.compile)}
 		for _, name := range append([]string{t.Name}, t.Aliases...) {
 			if name == "" || len(name) > maxToolName {
-				return fmt.Errorf("schema: add tool %.*q: a name has 1 to %d bytes", maxToolName, name, maxToolName)
+				return nil, fmt.Errorf("schema: add tool %.*q: a name has 1 to %d bytes", maxToolName, name, maxToolName)
 			}
-			if _, taken := added[name]; taken {
-				return fmt.Errorf("schema: add tool %q: the name is in use", name)
+			if _, taken := r.tools[name]; taken {
+				return nil, fmt.Errorf("schema: add tool %q: the name is in use", name)
 			}
-			added[name] = e
+			r.tools[name] = e
 		}
 	}
-	r.tools = added
-	return nil
+	return r, nil
 }
 
 // Find returns the tool with that name or alias.

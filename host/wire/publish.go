@@ -76,7 +76,7 @@ func (c *Conversation) publishedForms(ctx context.Context, t protocol.Type) []Fo
 	for _, op := range c.operations {
 		at := resolve(c.Peer.URL, op.Path)
 		switch {
-		case op.JSONRPC(), op.Anything():
+		case op.General():
 			forms = append(forms, c.probe(at))
 		case op.Fit(t) > 0:
 			forms = append(forms, operationForm(c.Peer.URL, op), Form{URL: at, Dialect: dialect.Bare, Spread: true, Single: true})
@@ -190,7 +190,7 @@ func resolve(peer, path string) string {
 func operationFor(all []discovery.Operation, t protocol.Type) (best discovery.Operation, ok bool) {
 	most := 0
 	for _, op := range all {
-		if fit := op.Fit(t); fit > most && !op.JSONRPC() {
+		if fit := op.Fit(t); fit > most && !op.General() {
 			best, most = op, fit
 		}
 	}

@@ -114,24 +114,16 @@ func queryOf(post rawjson.Object, root jsontext.Value) Schema {
 	return Schema{rawjson.Object{{Name: "properties", Value: properties.Encode()}, {Name: "required", Value: list}}, root}
 }
 
-// JSONRPC reports whether an operation takes JSON-RPC requests: by its body, or
-// where that is not described by its path.
-func (o Operation) JSONRPC() bool {
-	declared := o.Body.properties()
-	if declared.Get("method") != nil {
-		return true
-	}
-	words := protocol.WordsOf(o.Path)
-	return len(declared) == 0 && slices.ContainsFunc(words, func(w string) bool { return w == "mcp" || w == "rpc" || w == "jsonrpc" })
-}
-
 // general are the words of paths that take messages of all types.
 var general = []string{"api", "rpc", "jsonrpc", "mcp", "league", "manager", "agent", "message", "messages", "handle", "endpoint", "protocol", "v1", "v2"}
 
-// Anything reports whether an operation may take any message: its body is not
-// described, and its path names no action.
-func (o Operation) Anything() bool {
-	return len(o.Body.properties()) == 0 && !slices.ContainsFunc(protocol.WordsOf(o.Path), func(w string) bool { return !slices.Contains(general, w) })
+// General reports whether an operation takes messages of any type: its body is that of a JSON-RPC
+// request or, where that is not described, its path names no action, or JSON-RPC.
+func (o Operation) General() bool {
+	declared, words := o.Body.properties(), protocol.WordsOf(o.Path)
+	return declared.Get("method") != nil || len(declared) == 0 &&
+		(slices.ContainsFunc(words, func(w string) bool { return w == "mcp" || w == "rpc" || w == "jsonrpc" }) ||
+			!slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(general, w) }))
 }
 
 // Fit returns how well an operation fits a type of message, by its path or its name.

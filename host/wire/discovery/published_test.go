@@ -56,13 +56,13 @@ func TestOperations(t *testing.T) {
 	if !ok {
 		t.Fatal("it is not read")
 	}
-	type kind struct{ RPC, Anything, Registers bool }
+	type kind struct{ General, Registers bool }
 	got := make(map[string]kind)
 	for _, o := range operations {
-		got[o.Path] = kind{o.JSONRPC(), o.Anything(), o.Fit(protocol.TypeLeagueRegisterRequest) > 0}
+		got[o.Path] = kind{o.General(), o.Fit(protocol.TypeLeagueRegisterRequest) > 0}
 	}
 	if diff := cmp.Diff(map[string]kind{
-		"/mcp": {RPC: true, Anything: true}, "/rpc": {RPC: true}, "/api/v1/messages": {Anything: true}, "/join": {Registers: true}, "/enter": {Registers: true},
+		"/mcp": {General: true}, "/rpc": {General: true}, "/api/v1/messages": {General: true}, "/join": {Registers: true}, "/enter": {Registers: true},
 	}, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

@@ -141,7 +141,7 @@ func (c *Chain) Refuse(ctx context.Context, rpc *jsonrpc.Request, r *jsonrpc.Ref
 	x := &Exchange{RPC: rpc}
 	var sent *jsonrpc.Error
 	if c.cfg.Agent != nil {
-		sent = c.cfg.Agent.Refuse(ctx, rpc, r)
+		sent = c.cfg.Agent.serverRefused(rpc, r)
 	}
 	shown := sent
 	if shown == nil {

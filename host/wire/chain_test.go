@@ -107,7 +107,7 @@ func TestOutputOfAMessage(t *testing.T) {
 		strings.Contains(answer, "tok-secret") {
 		t.Errorf("%d %s", status, answer)
 	}
-	if !strings.Contains(log.String(), "it is not sent") {
+	if !strings.Contains(log.String(), "is not sent") {
 		t.Errorf("the log says %q", log.String())
 	}
 	_, flat := serve(t, p, `{"jsonrpc":"2.0","id":1,"method":"league_query","params":`+strings.TrimSuffix(strings.SplitN(query(queryRest+rightToken), `"input":`, 2)[1], "}")+`}`)

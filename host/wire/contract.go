@@ -127,7 +127,6 @@ const methodToolsCall = "tools/call"
 type toolCall struct {
 	input jsontext.Value       // by default an empty object
 	name  string               // of the tool in the registry; empty where only the agent may know it
-	io    *schema.ToolIO       // of a tool that is no message
 	found []protocol.Violation // by the schema, in the input of a message
 }
 
@@ -143,7 +142,7 @@ func (c *Chain) findTool(x *Exchange, name string) (refusal *protocol.Error) {
 	switch {
 	case known && !tool.Message:
 		x.plain = true
-		call.io, refusal = c.input(tool.Name, call.input, "/params/input")
+		refusal = c.input(tool.Name, call.input, "/params/input")
 	case !known && (c.cfg.Strict || c.cfg.Agent == nil):
 		return unknownTool("/params/tool")
 	}
@@ -156,25 +155,36 @@ func unknownTool(path string) *protocol.Error {
 	return refuse(protocol.CanonicalToolNotFound, protocol.Violation{Path: path, Rule: "known"})
 }
 
-func (c *Chain) load(name string) (*schema.ToolIO, *protocol.Error) {
-	io, err := c.cfg.Registry.LoadToolIO(name)
+// input returns the refusal of an input that breaks the schema of its tool. The path is that of the input.
+func (c *Chain) input(tool string, input jsontext.Value, path string) *protocol.Error {
+	io, err := c.cfg.Registry.LoadToolIO(tool)
 	if err != nil {
-		c.cfg.Errors.Error("tool cannot be called: its schema does not compile", "tool", name, "error", err)
-		return nil, internal(err)
-	}
-	return io, nil
-}
-
-// input returns the schemas of a tool whose input, which is at the path, keeps them.
-func (c *Chain) input(name string, input jsontext.Value, path string) (*schema.ToolIO, *protocol.Error) {
-	io, refusal := c.load(name)
-	if refusal != nil {
-		return nil, refusal
+		return c.ours(tool, err)
 	}
 	if found := io.CheckInput(input, path); found != nil {
-		return nil, refuse(protocol.CanonicalInvalidToolInput, found...)
+		return refuse(protocol.CanonicalInvalidToolInput, found...)
 	}
-	return io, nil
+	return nil
+}
+
+// output is input for the output of a tool.
+func (c *Chain) output(tool string, output jsontext.Value, path string) *protocol.Error {
+	io, err := c.cfg.Registry.LoadToolIO(tool)
+	if err != nil {
+		return c.ours(tool, err)
+	}
+	if found := io.CheckOutput(output, path); found != nil {
+		return c.ours(tool, errBadOutput, found...)
+	}
+	return nil
+}
+
+var errBadOutput = errors.New("the output of the tool breaks its schema")
+
+// ours reports a fault of a tool of ours, and returns the refusal for it.
+func (c *Chain) ours(tool string, err error, found ...protocol.Violation) *protocol.Error {
+	c.cfg.Errors.Error("a tool of ours is at fault; its output is not sent", "tool", tool, "error", err, "violations", found)
+	return internal(err, found...)
 }
 
 // messageInput words what a message breaks by the schema of the tool, which
@@ -185,18 +195,15 @@ func (c *Chain) messageInput(x *Exchange) {
 	if x.flaw == nil && len(input) < 2*schema.MaxValues {
 		return
 	}
-	io, refusal := c.load(x.call.name)
-	if refusal != nil {
-		x.flaw = refusal
+	refusal := c.input(x.call.name, input, "/params/input")
+	switch {
+	case refusal == nil:
 		return
+	case refusal.Canonical == protocol.CanonicalInvalidToolInput:
+		x.call.found = refusal.Violations
+		refusal.Detail = "the input of the tool breaks its schema at " + refusal.Violations[0].Path
 	}
-	if found := io.CheckInput(input, "/params/input"); found != nil {
-		x.call.found = found
-		x.flaw = &protocol.Error{
-			Canonical: protocol.CanonicalInvalidToolInput, Violations: found,
-			Detail: "the input of the tool breaks its schema at " + found[0].Path,
-		}
-	}
+	x.flaw = refusal
 }
 
 // respond replaces a response that is to be a canonical error: a refusal that has one, or
@@ -218,7 +225,7 @@ func (c *Chain) respond(x *Exchange) {
 		refusal, said = canonicalOf(x), res.Error.Data
 	case call == nil || call.name == "" || res.Body != nil || res.Result == nil:
 	case x.plain, x.Dialect == dialect.ToolIO: // the agent may answer in another dialect
-		refusal = c.output(x)
+		refusal = c.badResult(x)
 	}
 	if refusal != nil {
 		x.refuse(refusal, said)
@@ -232,32 +239,17 @@ func answered(x *Exchange) bool {
 		(x.RPC.Kind != jsonrpc.KindCall || res.Body != nil || res.Error != nil || res.Result != nil)
 }
 
-// output returns the refusal for an output that breaks the schema of its tool. A message is read
+// badResult returns the refusal for an output that breaks the schema of its tool. A message is read
 // by its field table, and only if it breaks that by the schema, which words what is wrong.
-func (c *Chain) output(x *Exchange) *protocol.Error {
-	io, result := x.call.io, x.response.Result
-	if io == nil {
+func (c *Chain) badResult(x *Exchange) *protocol.Error {
+	result := x.response.Result
+	if !x.plain {
 		_, err := c.cfg.Agent.Codec.ReadAnswer(x.Type, dialect.Answer{Status: http.StatusOK, Result: result})
 		if _, broken := errors.AsType[*protocol.Error](err); !broken {
 			return nil
 		}
-		var refusal *protocol.Error
-		if io, refusal = c.load(x.call.name); refusal != nil {
-			return refusal
-		}
 	}
-	return c.badOutput(x.call.name, io.CheckOutput(rawjson.Split(result).Get("output"), "/result/output"))
-}
-
-var errBadOutput = errors.New("the output of the tool breaks its schema")
-
-// badOutput returns the refusal for an output with violations, nil if there are none.
-func (c *Chain) badOutput(tool string, found []protocol.Violation) *protocol.Error {
-	if found == nil {
-		return nil
-	}
-	c.cfg.Errors.Error(errBadOutput.Error()+"; it is not sent", "tool", tool, "violations", found)
-	return internal(errBadOutput, found...)
+	return c.output(x.call.name, rawjson.Split(result).Get("output"), "/result/output")
 }
 
 // canonicalOf returns the canonical form of a refusal by the handler, nil if it is the
@@ -318,13 +310,12 @@ func (c *Chain) call(ctx context.Context, name string, input jsontext.Value, ser
 	if !known {
 		return nil, unknownTool("/params/name")
 	}
-	io, refusal := c.input(tool.Name, input, "/params/arguments")
-	if refusal != nil {
+	if refusal := c.input(tool.Name, input, "/params/arguments"); refusal != nil {
 		return nil, refusal
 	}
 	output, err := serve(ctx)
 	if err == nil {
-		if refusal = c.badOutput(io.Name, io.CheckOutput(output, "")); refusal != nil {
+		if refusal := c.output(tool.Name, output, ""); refusal != nil {
 			return nil, refusal
 		}
 	}

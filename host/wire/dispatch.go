@@ -221,15 +221,16 @@ func (d *Dispatcher) refusing(ctx context.Context, x *Exchange, err error) *prot
 	return d.Refusing(ctx, x, refusal)
 }
 
-// Refuse is a jsonrpc.RefuseFunc: it gives refusals by a busy server the error shape of the league.
-func (d *Dispatcher) Refuse(_ context.Context, rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
+// serverRefused returns the error for a request that the server refuses by itself, nil for the
+// server's own. That of a busy server has the shape of the league.
+func (d *Dispatcher) serverRefused(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *jsonrpc.Error {
 	if d.ServerRefused != nil {
 		if sent := d.ServerRefused(rpc, r); sent != nil {
 			return sent
 		}
 	}
 	if r.Reason != jsonrpc.ReasonBusy {
-		return nil // an error of JSON-RPC, which has its own shape
+		return nil
 	}
 	refusal := protocol.Refuse(protocol.CodeRateLimited, "", r.Detail)
 	codec := &dialect.Request{Dialect: dialect.Contracts}

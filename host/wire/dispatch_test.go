@@ -95,7 +95,7 @@ func TestAnswersInKind(t *testing.T) {
 
 func TestABusyServerSaysSoInTheLeaguesWords(t *testing.T) {
 	t.Parallel()
-	sent := endpoint(protocol.Strict, nil).Refuse(t.Context(), new(jsonrpc.Request), &jsonrpc.Refusal{Reason: jsonrpc.ReasonBusy, Detail: "too much"})
+	sent := wire.New(wire.Config{Agent: endpoint(protocol.Strict, nil)}).Refuse(t.Context(), new(jsonrpc.Request), &jsonrpc.Refusal{Reason: jsonrpc.ReasonBusy, Detail: "too much"})
 	if sent == nil || sent.Code != jsonrpc.CodeBusy || !strings.Contains(string(sent.Data), `"error_code":"E048"`) || !strings.Contains(string(sent.Data), "too much") {
 		t.Errorf("%+v", sent)
 	}

@@ -495,27 +495,9 @@ func (c *Conversation) leave(at string) {
 	})
 }
 
-// formsAt returns the forms at one URL, the commonest first.
+// formsAt returns the forms at one URL, the commonest first: all wrappings, then what else is
+// worth trying, then the wrappings under the other kind of id.
 func (c *Conversation) formsAt(at string, t protocol.Type) []Form {
-	forms := c.wrapped(nil, at, c.text)
-	if c.Wrappings == nil {
-		flat := c.ofKind(dialect.Contracts, c.text)
-		if registers(t) {
-			forms = append(forms, Form{URL: at, Dialect: flat, Spread: true}, Form{URL: at, Dialect: dialect.Bare, Spread: true})
-		}
-		about, _ := protocol.Describe(t)
-		verb, _, _ := strings.Cut(about.Method, "_")
-		forms = append(forms, Form{URL: at, Dialect: flat, Name: verb, Spread: registers(t)})
-		if needsNothing(t) {
-			forms = append(forms, Form{URL: at, Dialect: flat}.smallest()...)
-			forms = append(forms, Form{URL: at, Dialect: c.ofKind(dialect.Tool, c.text)}.smallest()...)
-		}
-	}
-	return c.wrapped(forms, at, !c.text)
-}
-
-// wrapped appends the forms of all wrappings under one kind of id.
-func (c *Conversation) wrapped(forms []Form, at string, text bool) []Form {
 	all := c.Wrappings
 	if all == nil {
 		all = dialect.RegistrationOrder()
@@ -523,12 +505,30 @@ func (c *Conversation) wrapped(forms []Form, at string, text bool) []Form {
 			all = slices.Insert(all, 0, known)
 		}
 	}
+	var forms, others []Form
 	for _, d := range all {
-		if d = c.ofKind(d, text); d != nil {
-			forms = append(forms, Form{URL: at, Dialect: d})
+		if own := c.ofKind(d, c.text); own != nil {
+			forms = append(forms, Form{URL: at, Dialect: own})
+		}
+		if other := c.ofKind(d, !c.text); other != nil {
+			others = append(others, Form{URL: at, Dialect: other})
 		}
 	}
-	return forms
+	if c.Wrappings == nil {
+		common := c.probe(at)
+		flat := common
+		if flat.Spread = registers(t); flat.Spread {
+			forms = append(forms, flat, Form{URL: at, Dialect: dialect.Bare, Spread: true})
+		}
+		about, _ := protocol.Describe(t)
+		flat.Name, _, _ = strings.Cut(about.Method, "_")
+		forms = append(forms, flat)
+		if needsNothing(t) {
+			forms = append(forms, common.smallest()...)
+			forms = append(forms, Form{URL: at, Dialect: c.ofKind(dialect.Tool, c.text)}.smallest()...)
+		}
+	}
+	return append(forms, others...)
 }
 
 // ofKind returns the dialect with ids of a kind, nil where it has only the other.

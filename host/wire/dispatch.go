@@ -84,10 +84,8 @@ func (d *Dispatcher) open(x *Exchange) error {
 		d.Received()
 	}
 	x.Request, x.unopened = d.Codec.Open(x.RPC)
-	if d.Codec.Mode() == protocol.Tolerant && x.unopened != nil && x.Type == "" {
-		if _, types := d.Takes(); x.Infer(slices.Sorted(slices.Values(types))) {
-			x.unopened = nil
-		}
+	if d.Codec.Mode() == protocol.Tolerant && x.unopened != nil && x.Type == "" && x.Infer(slices.Sorted(maps.Keys(d.Handlers))) {
+		x.unopened = nil
 	}
 	if d.answeredWithoutID(x) {
 		return errAnswered

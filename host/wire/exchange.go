@@ -25,10 +25,9 @@ type Exchange struct {
 	mcp   bool      // the rules of the MCP standard apply
 	plain bool      // it is not a message of the league: Config.Tools answers
 
-	checked bool // the message has been checked against its field table
 	asked   bool // the handler has called Decode
 	message protocol.Message
-	flaw    error // what the message breaks
+	flaw    error // what the message breaks; without either it has not been checked against its field table
 
 	unopened error            // of the stage open
 	answer   protocol.Message // of the handler
@@ -48,8 +47,7 @@ func (x *Exchange) Decode() (protocol.Message, error) {
 
 // check checks the message against its field table, once.
 func (x *Exchange) check() {
-	if !x.checked {
-		x.checked = true
+	if x.message == nil && x.flaw == nil {
 		x.message, x.flaw = x.Request.Decode()
 	}
 }

@@ -44,7 +44,7 @@ func (c *Conversation) proposePaths(ctx context.Context, t protocol.Type) {
 // Plainly makes the next Send go on with the forms that send nothing of the message,
 // for a peer that has refused the message itself.
 func (c *Conversation) Plainly(ctx context.Context, t protocol.Type) {
-	f := Form{URL: c.Peer.URL, Dialect: c.ofKind(dialect.Contracts, c.text)}
+	f := c.probe(c.Peer.URL)
 	if c.settled != nil && !c.settled.Dialect.Request.Bare {
 		f = *c.settled
 	}

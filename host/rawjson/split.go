@@ -117,14 +117,17 @@ func Split(raw []byte) Object {
 
 // Batch returns the elements of untrusted text that is a JSON array, nil for any other text.
 func Batch(raw jsontext.Value) []jsontext.Value {
-	if raw.Kind() != '[' || !raw.IsValid() {
+	if !raw.IsValid() {
 		return nil
 	}
 	return Elements(raw)
 }
 
-// Elements returns the elements of a well-formed JSON array.
-func Elements(raw []byte) []jsontext.Value {
+// Elements returns the elements of a well-formed JSON array, none of what is no array.
+func Elements(raw jsontext.Value) []jsontext.Value {
+	if raw.Kind() != '[' {
+		return nil
+	}
 	var elements []jsontext.Value
 	c := Walk(raw)
 	for c.More() {

@@ -26,7 +26,7 @@ func ReadTools(result jsontext.Value) (Toolbox, bool) {
 		return nil, false
 	}
 	var all Toolbox
-	for _, e := range elements(doc.Get("tools")) {
+	for _, e := range rawjson.Elements(doc.Get("tools")) {
 		if e.Kind() == '"' {
 			all = append(all, Tool{Name: string(rawjson.Text(e))})
 			continue
@@ -93,7 +93,7 @@ func ReadOpenAPI(raw []byte) ([]Operation, bool) {
 func queryOf(post rawjson.Object, root jsontext.Value) Schema {
 	var properties rawjson.Object
 	var required []string
-	for _, e := range elements(post.Get("parameters")) {
+	for _, e := range rawjson.Elements(post.Get("parameters")) {
 		p := rawjson.Split(e)
 		if p.Text("in") != "query" || p.Text("name") == "" {
 			continue

@@ -35,7 +35,7 @@ func within(root, raw jsontext.Value, depth int) Schema {
 	if path, ok := strings.CutPrefix(doc.Text("$ref"), "#"); ok {
 		return within(root, follow(root, jsontext.Pointer(path)), depth+1)
 	}
-	for _, e := range elements(doc.Get("anyOf", "oneOf", "allOf")) {
+	for _, e := range rawjson.Elements(doc.Get("anyOf", "oneOf", "allOf")) {
 		if inner := within(root, e, depth+1); inner.doc.Text("type") != "null" {
 			return inner
 		}
@@ -141,7 +141,7 @@ func Add(object, message rawjson.Object, names []string) rawjson.Object {
 func (s Schema) fill(from *source, depth int) rawjson.Object {
 	var out rawjson.Object
 	var required []string
-	for _, e := range elements(s.doc.Get("required")) {
+	for _, e := range rawjson.Elements(s.doc.Get("required")) {
 		required = append(required, string(rawjson.Text(e)))
 	}
 	for _, p := range s.properties() {
@@ -193,7 +193,7 @@ func (s Schema) coerce(v jsontext.Value) jsontext.Value {
 	case "string":
 		switch is {
 		case '[':
-			if all := elements(v); len(all) > 0 && all[0].Kind() == '"' {
+			if all := rawjson.Elements(v); len(all) > 0 && all[0].Kind() == '"' {
 				return s.allowed(all[0])
 			}
 			return nil
@@ -226,7 +226,7 @@ func (s Schema) coerce(v jsontext.Value) jsontext.Value {
 
 // allowed returns v, or the value that an enumeration without it spells alike.
 func (s Schema) allowed(v jsontext.Value) jsontext.Value {
-	values := elements(s.doc.Get("enum"))
+	values := rawjson.Elements(s.doc.Get("enum"))
 	if fixed := s.doc.Get("const"); fixed != nil {
 		values = append(values, fixed)
 	}
@@ -265,7 +265,7 @@ func (s Schema) properties() rawjson.Object {
 // kind returns the type that the schema declares, "" where it declares none.
 func (s Schema) kind() string {
 	declared := s.doc.Get("type")
-	for _, e := range append(elements(declared), declared) {
+	for _, e := range append(rawjson.Elements(declared), declared) {
 		if name := string(rawjson.Text(e)); name != "" && name != "null" {
 			return name
 		}
@@ -281,12 +281,4 @@ func follow(v jsontext.Value, path jsontext.Pointer) jsontext.Value {
 		v = rawjson.Split(v).Get(name)
 	}
 	return v
-}
-
-// elements returns the elements of an array, none of what is no array.
-func elements(v jsontext.Value) []jsontext.Value {
-	if v.Kind() != '[' {
-		return nil
-	}
-	return rawjson.Elements(v)
 }

@@ -237,7 +237,7 @@ func TestNamesThatSayNothingAreNotGuessed(t *testing.T) {
 	}
 	r.wants()
 	// What the server cannot read is refused on the screen, too.
-	r.p.Dispatcher().Refuse(t.Context(), &jsonrpc.Request{}, &jsonrpc.Refusal{Reason: jsonrpc.ReasonBatch, Detail: "batches are not supported"})
+	r.p.Dispatcher().ServerRefused(&jsonrpc.Request{}, &jsonrpc.Refusal{Reason: jsonrpc.ReasonBatch, Detail: "batches are not supported"})
 	if e := r.until(player.Trouble); !strings.Contains(e.Error, "batches are not supported") {
 		t.Errorf("%+v", e)
 	}

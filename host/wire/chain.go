@@ -68,11 +68,12 @@ func New(cfg Config) *Chain {
 
 // Handle implements jsonrpc.Handler: it logs what becomes of a request in serve.
 func (c *Chain) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
-	began, leave, err := c.enter(ctx)
+	leave, err := c.enter(ctx)
 	if err != nil {
 		return Response(internal(err))
 	}
 	defer leave()
+	began := time.Now()
 	x := &Exchange{RPC: rpc, mcp: IsMCP(rpc.Header), plain: c.cfg.Agent == nil}
 	c.serve(ctx, x)
 	if c.cfg.Log != nil && answered(x) { // else the server refuses to send it, and Refuse logs that
@@ -105,20 +106,16 @@ func (c *Chain) serve(ctx context.Context, x *Exchange) {
 	c.respond(x) // or by a canonical error
 }
 
-// enter waits for the turn of a request. It returns the time at which handling
-// begins, and leave, which ends it; it fails only if ctx ends before.
-func (c *Chain) enter(ctx context.Context) (began time.Time, leave func(), err error) {
+// enter waits for the turn of a request, which leave ends; it fails only if ctx ends before.
+func (c *Chain) enter(ctx context.Context) (leave func(), err error) {
 	if c.turn == nil {
-		if c.cfg.Log != nil {
-			began = time.Now()
-		}
-		return began, func() {}, nil
+		return func() {}, nil
 	}
 	select {
 	case c.turn <- struct{}{}:
-		return began, func() { <-c.turn }, nil
+		return func() { <-c.turn }, nil
 	case <-ctx.Done():
-		return began, nil, ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 
@@ -153,7 +150,7 @@ func (c *Chain) Refuse(ctx context.Context, rpc *jsonrpc.Request, r *jsonrpc.Ref
 		sent = rpcError(refusal, shown.Data)
 	}
 	if c.cfg.Log != nil {
-		if _, leave, err := c.enter(context.WithoutCancel(ctx)); err == nil {
+		if leave, err := c.enter(context.WithoutCancel(ctx)); err == nil {
 			defer leave()
 		}
 		method := rpc.Method

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -286,11 +287,12 @@ func canonicalOf(x *Exchange) *protocol.Error {
 // serve is called, and the output its own before Call returns it. The outcome is logged. The error is canonical ([Canonical]), or the tool's own reason to decline a valid call,
 // which is logged as ok.
 func (c *Chain) Call(ctx context.Context, from *jsonrpc.Request, tool string, input jsontext.Value, serve func(context.Context) (jsontext.Value, error)) (jsontext.Value, error) {
-	began, leave, err := c.enter(ctx)
+	leave, err := c.enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
+	began := time.Now()
 	x := &Exchange{RPC: &jsonrpc.Request{Transport: from.Transport, Route: from.Route}, response: jsonrpc.Response{Status: http.StatusOK}}
 	output, err := c.call(ctx, tool, input, serve)
 	if refusal := Canonical(err); refusal != nil {

@@ -35,8 +35,9 @@ type Attempt struct {
 }
 
 // Try calls do until it succeeds, fails with an error that is not retryable, or the policy's retries are
-// spent, and returns its last error. Each attempt has a deadline of its own.
-// It returns early when ctx ends.
+// spent, and returns its last error. Each attempt has a deadline of its own. A peer that names a longer
+// time than the back-off does (Retry-After) is granted it, but never more than the longest delay.
+// Try returns early when ctx ends.
 func Try(ctx context.Context, p RetryPolicy, do func(ctx context.Context) error) error {
 	if p.Retryable == nil {
 		p.Retryable = wire.Retryable
@@ -52,9 +53,13 @@ func Try(ctx context.Context, p RetryPolicy, do func(ctx context.Context) error)
 			return err
 		}
 		retry++
-		delay, again := Delay(p.Backoff, retry, err)
+		n := retry
 		if p.Forever {
-			delay, again = Delay(p.Backoff, min(retry, p.Backoff.Retries), err)
+			n = min(retry, p.Backoff.Retries)
+		}
+		delay, again := p.Backoff.Delay(n)
+		if call, ok := errors.AsType[*jsonrpc.CallError](err); ok && again {
+			delay = max(delay, min(call.RetryAfter, p.Backoff.Most))
 		}
 		if a := (Attempt{retry, delay, !again, err}); p.OnFailure != nil {
 			if a.Last {
@@ -87,15 +92,4 @@ func Wait(ctx context.Context, d time.Duration) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// Delay returns how long to wait before the n-th retry of a call that failed, or false if there is
-// none. A peer that names a longer time than the back-off does (Retry-After) is granted it, but
-// never more than the back-off's longest delay.
-func Delay(b game.Backoff, n int, err error) (time.Duration, bool) {
-	d, again := b.Delay(n)
-	if call, ok := errors.AsType[*jsonrpc.CallError](err); ok && again {
-		d = max(d, min(call.RetryAfter, b.Most))
-	}
-	return d, again
 }

@@ -23,11 +23,12 @@ type contact struct {
 	token string // by which the manager makes itself known to it
 	life  league.Life
 
-	queue   []*notification
-	current *notification      // being sent, or waiting for its next attempt
-	abort   context.CancelFunc // ends the latest attempt
-	running bool               // the queue is being delivered
-	wake    chan struct{}      // wakes the goroutine that delivers it; nil before there is one
+	queue     []*notification
+	current   *notification      // being sent, or waiting for its next attempt
+	supersede context.CancelFunc // has no further attempt at the current one made
+	abort     context.CancelFunc // ends the latest attempt
+	running   bool               // the queue is being delivered
+	wake      chan struct{}      // wakes the goroutine that delivers it; nil before there is one
 
 	proved bool // it has shown its token
 	gone   bool // of a player: every attempt at a notification has failed, and it was not heard of since
@@ -125,7 +126,7 @@ func (m *Manager) cutOff(c *contact) {
 		return
 	}
 	c.current.count(false)
-	c.current.supersede()
+	c.supersede()
 	if c.abort != nil {
 		c.abort()
 	}

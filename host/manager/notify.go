@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/dialect"
@@ -22,11 +20,9 @@ type notification struct {
 	kind protocol.Type
 	// write makes a new message for each attempt, with m.mu held. Without a
 	// message there is nothing to say any more.
-	write      func(c *contact) protocol.Message
-	fanout     *fanout
-	counted    bool          // fanout has counted it
-	superseded chan struct{} // closed when no further attempt at it is to be made
-	supersede  func()        // closes it
+	write   func(c *contact) protocol.Message
+	fanout  *fanout
+	counted bool // fanout has counted it
 }
 
 // fanout counts the first attempts at a message that goes to many.
@@ -62,11 +58,7 @@ func (m *Manager) send(kind protocol.Type, to []*contact, write func(c *contact)
 		if !c.notifies(kind) {
 			continue
 		}
-		superseded := make(chan struct{})
-		n := &notification{
-			to: c, kind: kind, write: write, fanout: f,
-			superseded: superseded, supersede: sync.OnceFunc(func() { close(superseded) }),
-		}
+		n := &notification{to: c, kind: kind, write: write, fanout: f}
 		f.open++
 		f.notifications = append(f.notifications, n)
 		m.enqueue(c, n)
@@ -89,7 +81,7 @@ func (m *Manager) enqueue(c *contact, n *notification) {
 		return false
 	})
 	if c.current != nil && replaces(c.current) {
-		c.current.supersede()
+		c.supersede()
 	}
 	if c.life == league.Suspended {
 		n.count(false)
@@ -112,8 +104,8 @@ func (m *Manager) enqueue(c *contact, n *notification) {
 	c.wake = make(chan struct{}, 1)
 	m.background.Go(func() {
 		for {
-			for m.next(c) {
-				m.try(c, c.current)
+			for pending, more := m.next(c); more; pending, more = m.next(c) {
+				m.try(pending, c, c.current)
 				m.deliverEvents()
 			}
 			select {
@@ -125,45 +117,40 @@ func (m *Manager) enqueue(c *contact, n *notification) {
 	})
 }
 
-// next takes the next notification from an agent's queue, if there is one.
-func (m *Manager) next(c *contact) bool {
+// next takes the next notification from an agent's queue, if there is one. Its context ends when
+// no further attempt at it is to be made.
+func (m *Manager) next(c *contact) (pending context.Context, more bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(c.queue) > 0 && m.ctx.Err() == nil {
 		c.current, c.queue = c.queue[0], c.queue[1:]
-		return true
+		pending, c.supersede = context.WithCancel(m.ctx)
+		return pending, true
 	}
 	c.queue, c.current, c.running = nil, nil, false
 	if m.busy--; m.busy == 0 {
 		m.wakeDriver()
 	}
-	return false
+	return nil, false
 }
 
-// try sends a notification until it is delivered or given up.
-func (m *Manager) try(c *contact, n *notification) {
-	for retry := 1; ; retry++ {
-		again, last, err := m.attempt(c, n)
+// try sends a notification until it is delivered, superseded or given up.
+func (m *Manager) try(pending context.Context, c *contact, n *notification) {
+	defer c.supersede()
+	attempts, again, last := 0, false, false
+	err := agent.Try(pending, agent.RetryPolicy{
+		Backoff:   m.cfg.Backoff,
+		Retryable: func(error) bool { return again && !last },
+		OnFailure: func(a agent.Attempt) { last = a.Last },
+	}, func(context.Context) (err error) { // an attempt that is under way goes on
+		attempts++
+		again, last, err = m.attempt(c, n)
 		m.deliverEvents()
-		delay, more := agent.Delay(m.cfg.Backoff, retry, err)
-		switch {
-		case !again:
-			return
-		case last || !more:
-			m.cfg.Log.Warn("notification abandoned", "agent", c.ID, "message", string(n.kind), "attempts", retry, "error", err)
-			m.lost(c, n, err)
-			return
-		}
-		timer := time.NewTimer(delay)
-		select {
-		case <-timer.C:
-		case <-n.superseded:
-			timer.Stop()
-			return
-		case <-m.ctx.Done():
-			timer.Stop()
-			return
-		}
+		return err
+	})
+	if again && last {
+		m.cfg.Log.Warn("notification abandoned", "agent", c.ID, "message", string(n.kind), "attempts", attempts, "error", err)
+		m.lost(c, n, err)
 	}
 }
 

@@ -64,7 +64,7 @@ func TestMatrix(t *testing.T) {
 				l.Seats = append(l.Seats, player.Config{Config: agent.Config{Mode: mode}, Factory: f, Watch: -1})
 			}
 			m := &matrix{t: t, caller: &wire.Caller{Client: jsonrpc.NewClient(memory.From("stranger"), jsonrpc.ClientConfig{}), Codec: dialect.NewCodec(protocol.Tolerant)}}
-			l.Network, l.Tap = memory, func(name string) jsonrpc.Tap { return spy{m, name} }
+			l.Network, l.Tap = memory, func(name string) jsonrpc.Tap { return spy{m, name}.tap }
 			played, err := l.Play(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -93,9 +93,9 @@ type spy struct {
 	name string
 }
 
-func (x spy) Tap(e jsonrpc.Event) func(jsonrpc.Event) {
+func (x spy) tap(e jsonrpc.Event) func(jsonrpc.Event) {
 	if e.Direction != jsonrpc.Out {
-		return nil
+		return func(jsonrpc.Event) {}
 	}
 	x.hears(e.Peer, e.Body)
 	return func(answer jsonrpc.Event) {

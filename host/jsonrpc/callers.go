@@ -25,65 +25,56 @@ type Callers struct {
 	Hosts []string
 }
 
-// A Guard refuses requests by their Origin and Host. It is safe for concurrent use.
-type Guard struct {
-	origins *http.CrossOriginProtection
-	hosts   []string // patterns of MatchHost
-}
-
-// NewGuard returns a guard, or an error if an origin or a pattern is not one.
-func NewGuard(c Callers) (*Guard, error) {
-	g := &Guard{origins: http.NewCrossOriginProtection()}
+// Guard returns what says why a request is refused, in words for a person, or "". It reads nothing
+// but the header, and is safe for concurrent use. The error is that of an origin or a pattern that is none.
+func (c Callers) Guard() (refuse func(*http.Request) string, err error) {
+	origins, hosts := http.NewCrossOriginProtection(), slices.Clone(c.Hosts)
 	for _, origin := range c.Origins {
-		if err := g.origins.AddTrustedOrigin(origin); err != nil {
+		if err := origins.AddTrustedOrigin(origin); err != nil {
 			return nil, fmt.Errorf("origin %q: want scheme://host[:port]: %w", origin, err)
 		}
 		if u, err := url.Parse(origin); err == nil {
-			g.hosts = append(g.hosts, u.Hostname())
+			hosts = append(hosts, u.Hostname())
 		}
 	}
 	for _, pattern := range c.Hosts {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return nil, fmt.Errorf("host %q: %w", pattern, err)
 		}
-		g.hosts = append(g.hosts, pattern)
 	}
 	if name, err := os.Hostname(); err == nil {
-		g.hosts = append(g.hosts, name)
+		hosts = append(hosts, name)
 	}
-	return g, nil
-}
-
-// Refuse returns why a request is refused, in words for a person, or "". It reads
-// nothing but the header.
-func (g *Guard) Refuse(r *http.Request) string {
-	probe := r
-	if r.Method != http.MethodPost && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
-		// A page can read what it gets, so reading needs the same protection as
-		// writing. What a person opens is not read by the page that links to it.
-		probe = r.WithContext(r.Context())
-		probe.Method = http.MethodPost
-	}
-	if g.origins.Check(probe) != nil {
-		return "a web page of another origin may not call this server; --allow-origin allows one"
-	}
-	if !g.own(r.Host) {
-		return "the request uses a host name that is not known to be this server's; use its address, or allow the name with --allow-host"
-	}
-	return ""
+	return func(r *http.Request) string {
+		probe := r
+		if r.Method != http.MethodPost && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+			// A page can read what it gets, so reading needs the same protection as
+			// writing. What a person opens is not read by the page that links to it.
+			probe = r.WithContext(r.Context())
+			probe.Method = http.MethodPost
+		}
+		if origins.Check(probe) != nil {
+			return "a web page of another origin may not call this server; --allow-origin allows one"
+		}
+		if !isOwn(r.Host, hosts) {
+			return "the request uses a host name that is not known to be this server's; use its address, or allow the name with --allow-host"
+		}
+		return ""
+	}, nil
 }
 
 // unregistrable are suffixes of names that the public DNS does not have (RFC 6761,
 // RFC 6762, RFC 8375, and .internal, which ICANN has reserved).
 var unregistrable = []string{".localhost", ".local", ".internal", ".home.arpa", ".lan", ".test"}
 
-func (g *Guard) own(host string) bool {
+// isOwn reports whether a Host is the server's by itself or by one of the patterns.
+func isOwn(host string, patterns []string) bool {
 	name := strings.ToLower(strings.TrimSuffix(hostname(host), "."))
 	if _, err := netip.ParseAddr(name); err == nil || !strings.Contains(name, ".") {
 		return true
 	}
 	return slices.ContainsFunc(unregistrable, func(suffix string) bool { return strings.HasSuffix(name, suffix) }) ||
-		slices.ContainsFunc(g.hosts, func(pattern string) bool { return MatchHost(pattern, name) })
+		slices.ContainsFunc(patterns, func(pattern string) bool { return MatchHost(pattern, name) })
 }
 
 // hostname returns a Host without port and brackets.

@@ -111,16 +111,12 @@ func (c *Client) Call(ctx context.Context, url string, m Message) (*Answer, erro
 	}
 	body := m.Encode()
 	out := &Outgoing{URL: url, Header: m.Header, Body: body, MaxAnswer: c.cfg.MaxAnswer}
-	if c.cfg.Tap == nil {
-		return c.exchange(ctx, out)
-	}
-	closing := observe(c.cfg.Tap, Event{Direction: Out, Transport: c.rt.Transport(), Peer: url, Body: body})
+	closing := c.cfg.Tap.observe(Event{Direction: Out, Transport: c.rt.Transport(), Peer: url, Body: body})
 	answer, err := c.exchange(ctx, out)
-	var failed *CallError
-	switch {
+	switch failed, is := errors.AsType[*CallError](err); {
 	case err == nil:
 		closing(answer.Status, answer.Raw, nil)
-	case errors.As(err, &failed):
+	case is:
 		closing(failed.Status, failed.Body, err)
 	default:
 		closing(0, nil, err)

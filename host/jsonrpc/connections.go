@@ -8,11 +8,8 @@ import (
 	"sync"
 )
 
-// Connections limits the open connections of a server, of one address and of all together.
-// A connection beyond a limit takes the place of the oldest one that no request is being
-// answered on, and is closed if all are busy. So nobody keeps others out by connections
-// that do nothing, or that send a request slowly. It is safe for concurrent use.
-type Connections struct {
+// connections are the open connections of a server.
+type connections struct {
 	total, perPeer int
 
 	mu    sync.Mutex
@@ -23,7 +20,7 @@ type Connections struct {
 
 type connection struct {
 	conn   net.Conn
-	owner  *Connections
+	owner  *connections
 	peer   string
 	last   uint64 // when it was opened or answered last
 	unused bool   // it has not sent a byte yet
@@ -32,17 +29,21 @@ type connection struct {
 
 type connectionKey struct{}
 
-// NewConnections returns the limits for a server that it is attached to.
-func NewConnections(total, perPeer int) *Connections {
-	return &Connections{total: total, perPeer: perPeer, open: make(map[net.Conn]*connection), peers: make(map[string]int)}
-}
-
-// Attach makes a server tell of its connections; it comes before Serve. A handler whose request has arrived calls Answering.
-func (c *Connections) Attach(hs *http.Server) {
+// LimitConnections limits the open connections of a server, of all addresses together and of each
+// one; it comes before Serve. A connection beyond a limit takes the place of the oldest one that no
+// request is being answered on, and is closed if all are busy. So nobody keeps others out by
+// connections that do nothing, or that send a request slowly. A handler whose request has arrived
+// calls [Answering].
+//
+// closeUnused closes connections on which nothing was ever sent. HTTP clients keep such connections
+// in reserve, and http.Server.Shutdown would wait five seconds for each.
+func LimitConnections(hs *http.Server, total, perPeer int) (closeUnused func()) {
+	c := &connections{total: total, perPeer: perPeer, open: make(map[net.Conn]*connection), peers: make(map[string]int)}
 	hs.ConnState = c.track
 	hs.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
 		return context.WithValue(ctx, connectionKey{}, c.add(conn))
 	}
+	return c.closeUnused
 }
 
 // Answering keeps the connection of a request open until it has been answered. ctx is that
@@ -56,7 +57,7 @@ func Answering(ctx context.Context) {
 }
 
 // add counts a new connection, and makes room for it.
-func (c *Connections) add(conn net.Conn) *connection {
+func (c *connections) add(conn net.Conn) *connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clock++
@@ -77,7 +78,7 @@ func (c *Connections) add(conn net.Conn) *connection {
 
 // evict closes the oldest connection of a peer, or of all, that no request is being
 // answered on, and reports whether there was one.
-func (c *Connections) evict(peer string) bool {
+func (c *connections) evict(peer string) bool {
 	var oldest *connection
 	for _, e := range c.open {
 		if !e.busy && (peer == "" || e.peer == peer) && (oldest == nil || e.last < oldest.last) {
@@ -92,7 +93,7 @@ func (c *Connections) evict(peer string) bool {
 
 // end closes a connection at once: TLS would wait to say goodbye. Its server goroutine sees
 // the failure and ends.
-func (c *Connections) end(e *connection) {
+func (c *connections) end(e *connection) {
 	c.forget(e)
 	conn := e.conn
 	if t, ok := conn.(*tls.Conn); ok {
@@ -101,14 +102,14 @@ func (c *Connections) end(e *connection) {
 	_ = conn.Close()
 }
 
-func (c *Connections) forget(e *connection) {
+func (c *connections) forget(e *connection) {
 	delete(c.open, e.conn)
 	if c.peers[e.peer]--; c.peers[e.peer] == 0 {
 		delete(c.peers, e.peer)
 	}
 }
 
-func (c *Connections) track(conn net.Conn, state http.ConnState) {
+func (c *connections) track(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.open[conn]
@@ -124,9 +125,7 @@ func (c *Connections) track(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// CloseUnused closes connections on which nothing was ever sent. HTTP clients keep such connections
-// in reserve, and http.Server.Shutdown would wait five seconds for each.
-func (c *Connections) CloseUnused() {
+func (c *connections) closeUnused() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range c.open {

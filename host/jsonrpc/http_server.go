@@ -25,41 +25,47 @@ import (
 // Server serves one endpoint over HTTP. Its methods are safe for concurrent
 // use; Serve may be called once.
 type Server struct {
-	cfg   Config
-	ln    net.Listener
-	conns *Connections
-	gate  *gate
-	guard *Guard
-	tls   *tls.Config
+	endpoint httpHandler // without a handler until Serve is called
+	ln       net.Listener
+	url      url.URL
 }
 
 // Listen opens addr ("host:port"; port 0 picks a free one). A port in use or an
 // unreadable certificate is an error here, and the address is known before the
 // handler exists. Peers that connect wait until Serve is called.
 func Listen(ctx context.Context, addr string, cfg Config) (*Server, error) {
-	s := &Server{cfg: cfg.withDefaults()}
-	s.gate = newGate(s.cfg.MaxConcurrent, s.cfg.MaxPerPeer)
+	cfg = cfg.withDefaults()
 	if host, _, err := net.SplitHostPort(addr); err == nil {
 		cfg.Callers.Hosts = append([]string{host}, cfg.Callers.Hosts...)
 	}
-	var err error
-	if s.guard, err = NewGuard(cfg.Callers); err != nil {
+	guard, err := cfg.Callers.Guard()
+	if err != nil {
 		return nil, fmt.Errorf("jsonrpc: %w", err)
 	}
+	s := &Server{
+		endpoint: httpHandler{responder: responder{cfg: cfg}, gate: newGate(cfg.MaxConcurrent, cfg.MaxPerPeer), guard: guard},
+		url:      url.URL{Scheme: "http", Path: cfg.Path},
+	}
+	var certificates []tls.Certificate
 	if cfg.TLSCert != "" || cfg.TLSKey != "" {
 		cert, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey)
 		if err != nil {
 			return nil, fmt.Errorf("jsonrpc: TLS needs a certificate and its key as PEM files: %w", err)
 		}
-		s.tls = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+		certificates, s.url.Scheme = []tls.Certificate{cert}, "https"
 	}
 	var lc net.ListenConfig
 	lc.SetMultipathTCP(false) // Go's default doubles the cost of listening, and agents have one path
-	ln, err := lc.Listen(ctx, "tcp", addr)
-	if err != nil {
+	if s.ln, err = lc.Listen(ctx, "tcp", addr); err != nil {
 		return nil, fmt.Errorf("jsonrpc: cannot listen on %q: %w", addr, err)
 	}
-	s.ln, s.conns = ln, NewConnections(s.cfg.MaxConns, connsPerPeer)
+	s.url.Host = s.Addr().String()
+	if tcp, ok := s.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		s.url.Host = fmt.Sprintf("127.0.0.1:%d", tcp.Port)
+	}
+	if certificates != nil {
+		s.ln = tls.NewListener(s.ln, &tls.Config{Certificates: certificates, MinVersion: tls.VersionTLS12})
+	}
 	return s, nil
 }
 
@@ -68,16 +74,7 @@ func (s *Server) Addr() net.Addr { return s.ln.Addr() }
 
 // URL returns the URL of the endpoint. Where the server listens on all interfaces it names the
 // loopback one, which only reaches it from the same machine.
-func (s *Server) URL() string {
-	u := url.URL{Scheme: "http", Host: s.Addr().String(), Path: s.cfg.Path}
-	if s.tls != nil {
-		u.Scheme = "https"
-	}
-	if tcp, ok := s.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		u.Host = fmt.Sprintf("127.0.0.1:%d", tcp.Port)
-	}
-	return u.String()
-}
+func (s *Server) URL() string { return s.url.String() }
 
 // Close stops listening. It is needed only if Serve is never called.
 func (s *Server) Close() error { return s.ln.Close() }
@@ -88,32 +85,30 @@ func (s *Server) Close() error { return s.ln.Close() }
 func (s *Server) Serve(ctx context.Context, h Handler) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
+	e := &s.endpoint
+	e.handler, e.draining = h, ctx
 	hs := &http.Server{
-		Handler: &httpHandler{
-			responder: responder{cfg: s.cfg, handler: h},
-			gate:      s.gate,
-			guard:     s.guard,
-			draining:  ctx,
-		},
+		Handler:        e,
 		BaseContext:    func(net.Listener) context.Context { return base },
-		ReadTimeout:    s.cfg.ReadTimeout,
-		WriteTimeout:   s.cfg.WriteTimeout,
+		ReadTimeout:    e.cfg.ReadTimeout,
+		WriteTimeout:   e.cfg.WriteTimeout,
 		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: maxHeader,
-		ErrorLog:       slog.NewLogLogger(s.cfg.Logger.Handler(), slog.LevelWarn),
+		ErrorLog:       slog.NewLogLogger(e.cfg.Logger.Handler(), slog.LevelWarn),
 	}
-	s.conns.Attach(hs)
-	ln := s.ln
-	if s.tls != nil {
-		ln = tls.NewListener(ln, s.tls)
-	}
+	closeUnused := LimitConnections(hs, e.cfg.MaxConns, connsPerPeer)
 	failed := make(chan error, 1)
-	go func() { failed <- hs.Serve(ln) }()
+	go func() { failed <- hs.Serve(s.ln) }()
 
 	var err error
 	select {
 	case <-ctx.Done():
-		err = s.drain(ctx, hs)
+		closeUnused()
+		ctx, cancel := withDrain(ctx, e.cfg.Drain)
+		defer cancel()
+		if errors.Is(hs.Shutdown(ctx), context.DeadlineExceeded) {
+			err = e.gate.cutOff(s.URL(), e.cfg.Drain) // or nil for connections that came too late to be closed, or whose answer is out
+		}
 		<-failed
 	case err = <-failed:
 		err = fmt.Errorf("jsonrpc: serving %s: %w", s.URL(), err)
@@ -122,18 +117,8 @@ func (s *Server) Serve(ctx context.Context, h Handler) error {
 	// What fails to close is gone already.
 	_ = hs.Close()
 	cut()
-	<-s.gate.close()
+	<-e.gate.close()
 	return err
-}
-
-func (s *Server) drain(ctx context.Context, hs *http.Server) error {
-	s.conns.CloseUnused()
-	ctx, cancel := withDrain(ctx, s.cfg.Drain)
-	defer cancel()
-	if errors.Is(hs.Shutdown(ctx), context.DeadlineExceeded) {
-		return s.gate.cutOff(s.URL(), s.cfg.Drain) // or nil for connections that came too late to be closed, or whose answer is out
-	}
-	return nil
 }
 
 // withDrain returns a context for the drain period after ctx has ended.
@@ -159,13 +144,13 @@ const allocateAtOnce = 64 << 10
 type httpHandler struct {
 	responder
 	gate     *gate
-	guard    *Guard
+	guard    func(*http.Request) (refused string)
 	draining context.Context // ends when the server begins to drain
 }
 
 func (e *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var foreign *Refusal
-	if why := e.guard.Refuse(r); why != "" {
+	if why := e.guard(r); why != "" {
 		foreign = refusal(ReasonForeign, why)
 	}
 	route, here := e.cfg.Routes[r.URL.Path], e.isHere(r)

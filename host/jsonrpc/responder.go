@@ -29,10 +29,8 @@ func Serve(ctx context.Context, req *Request, h Handler, cfg Config) (status int
 // serve answers a request: with a refusal where the transport has one, so that it never reaches the
 // handler. The body may belong to the handler, which may send it again.
 func (e *responder) serve(ctx context.Context, req *Request, refused *Refusal) (rep Reply) {
-	if e.cfg.Tap != nil {
-		closing := observe(e.cfg.Tap, Event{Direction: In, Transport: req.Transport, Peer: req.RemoteAddr, Route: req.Route, Body: req.Raw})
-		defer func() { closing(rep.Status, rep.Body, nil) }()
-	}
+	closing := e.cfg.Tap.observe(Event{Direction: In, Transport: req.Transport, Peer: req.RemoteAddr, Route: req.Route, Body: req.Raw})
+	defer func() { closing(rep.Status, rep.Body, nil) }()
 	if refused == nil {
 		refused = req.parse(e.cfg.Lenient)
 	}
@@ -108,15 +106,11 @@ type Side interface {
 	End(ctx context.Context)
 }
 
-// A Tap observes the messages of servers and clients, for recordings and
-// measurements. It is called synchronously from many goroutines, so it must be
-// quick and safe for concurrent use. A nil Tap costs nothing.
-type Tap interface {
-	// Tap is called with the message that opens an exchange. The function that
-	// it returns, if not nil, is called once with the message that closes it: the
-	// answer, even an empty one, or the reason why none came.
-	Tap(opening Event) (closing func(Event))
-}
+// A Tap observes the messages of servers and clients, for recordings and measurements. It is called
+// with the message that opens an exchange. The function that it returns is called once with the one
+// that closes it: the answer, even an empty one, or the reason why none came. Both are called
+// synchronously from many goroutines, so they must be quick and safe for concurrent use.
+type Tap func(opening Event) (closing func(Event))
 
 // A Direction is In or Out as seen from the side that has the tap.
 type Direction string
@@ -151,12 +145,12 @@ type Event struct {
 
 // observe reports the opening event of an exchange and returns what reports its
 // closing event, in the opposite direction.
-func observe(tap Tap, e Event) func(status int, body []byte, err error) {
-	start := time.Now()
-	closing := tap.Tap(e)
-	if closing == nil {
+func (t Tap) observe(e Event) func(status int, body []byte, err error) {
+	if t == nil {
 		return func(int, []byte, error) {}
 	}
+	start := time.Now()
+	closing := t(e)
 	back := In
 	if e.Direction == In {
 		back = Out

@@ -137,7 +137,7 @@ func TestDivertSeesTheBody(t *testing.T) {
 		return r.Method == "theirs" || r.Header.Get("X-Theirs") != ""
 	}
 	tap := new(recorder)
-	srv := startHTTP(t, jsonrpc.Config{Other: other, Divert: divert, MaxBody: 200, Tap: tap}, echo)
+	srv := startHTTP(t, jsonrpc.Config{Other: other, Divert: divert, MaxBody: 200, Tap: tap.tap}, echo)
 	for _, c := range []struct{ header, body, want string }{
 		{"", `{"jsonrpc":"2.0","id":1,"method":"ours"}`, `"method":"ours"`},
 		{"", `{"jsonrpc":"2.0","id":1,"method":"theirs"}`, `other 42 {"jsonrpc":"2.0","id":1,"method":"theirs"} <nil>`},
@@ -295,7 +295,7 @@ func TestServe(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"m"}`: `"method":"m"`,
 		`nonsense`:                              `-32700`,
 	} {
-		if status, got := jsonrpc.Serve(t.Context(), &jsonrpc.Request{Raw: []byte(body)}, echo, jsonrpc.Config{Tap: tap}); !strings.Contains(string(got), want) {
+		if status, got := jsonrpc.Serve(t.Context(), &jsonrpc.Request{Raw: []byte(body)}, echo, jsonrpc.Config{Tap: tap.tap}); !strings.Contains(string(got), want) {
 			t.Errorf("%s: %d %s", body, status, got)
 		}
 	}

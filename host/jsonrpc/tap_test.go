@@ -18,7 +18,7 @@ type recorder struct {
 	lines []string
 }
 
-func (r *recorder) Tap(opening jsonrpc.Event) func(jsonrpc.Event) {
+func (r *recorder) tap(opening jsonrpc.Event) func(jsonrpc.Event) {
 	r.add(opening, opening.Latency == 0)
 	return func(closing jsonrpc.Event) { r.add(closing, closing.Latency > 0) }
 }
@@ -62,7 +62,7 @@ func TestServerTap(t *testing.T) {
 		jsonrpc.TransportLoopback: "loopback me /mcp",
 		jsonrpc.TransportSTDIO:    "stdio stdio stdio",
 	}
-	for _, w := range wires(t, jsonrpc.Config{Tap: rec, MaxBody: 100}, echo) {
+	for _, w := range wires(t, jsonrpc.Config{Tap: rec.tap, MaxBody: 100}, echo) {
 		for _, c := range []struct {
 			body, seen string
 			status     int
@@ -88,7 +88,7 @@ func TestServerTap(t *testing.T) {
 func TestClientTap(t *testing.T) {
 	t.Parallel()
 	rec := new(recorder)
-	cfg := jsonrpc.ClientConfig{Tap: rec}
+	cfg := jsonrpc.ClientConfig{Tap: rec.tap}
 	network := new(jsonrpc.Loopback)
 	srv := startLoopback(t, network, "P01:1", jsonrpc.Config{}, echo)
 	loop := jsonrpc.NewClient(network.From("me"), cfg)

@@ -76,7 +76,7 @@ type session struct {
 //	503 with Retry-After to a session above the limits
 //
 // and otherwise follows the standard. The caller keeps out foreign web pages (see
-// jsonrpc.Guard), should bound the time for reading requests, and must not bound
+// jsonrpc.Callers), should bound the time for reading requests, and must not bound
 // the time for writing answers.
 func (s *Server) Handler() http.Handler {
 	w := &web{Server: s}

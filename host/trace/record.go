@@ -96,30 +96,24 @@ func (r *Recorder) Close() error {
 }
 
 // Tap returns a tap that records the messages of an agent under its name.
-func (r *Recorder) Tap(agent string) jsonrpc.Tap { return tap{r, agent} }
+func (r *Recorder) Tap(agent string) jsonrpc.Tap {
+	return func(opening jsonrpc.Event) func(jsonrpc.Event) {
+		exchange, began := r.next.Add(1), r.now().UTC()
+		r.put(lineOf(agent, exchange, Request, began, opening))
+		return func(closing jsonrpc.Event) {
+			r.put(lineOf(agent, exchange, Answer, began.Add(closing.Latency), closing))
+		}
+	}
+}
 
 // Remark records what the program knows about a match of an agent beside its messages.
 func (r *Recorder) Remark(agent, match, text string) {
 	r.put(Line{Time: r.now().UTC(), Part: Remarks, Agent: agent, Match: match, Error: text})
 }
 
-type tap struct {
-	r     *Recorder
-	agent string
-}
-
-// Tap implements jsonrpc.Tap.
-func (t tap) Tap(opening jsonrpc.Event) func(jsonrpc.Event) {
-	exchange, began := t.r.next.Add(1), t.r.now().UTC()
-	t.r.put(t.line(exchange, Request, began, opening))
-	return func(closing jsonrpc.Event) {
-		t.r.put(t.line(exchange, Answer, began.Add(closing.Latency), closing))
-	}
-}
-
-func (t tap) line(exchange int64, part Part, at time.Time, e jsonrpc.Event) Line {
+func lineOf(agent string, exchange int64, part Part, at time.Time, e jsonrpc.Event) Line {
 	l := Line{
-		Time: at, Exchange: exchange, Part: part, Agent: t.agent, Direction: e.Direction, Transport: e.Transport,
+		Time: at, Exchange: exchange, Part: part, Agent: agent, Direction: e.Direction, Transport: e.Transport,
 		Peer: e.Peer, Route: e.Route, Status: e.Status, Latency: float64(e.Latency.Microseconds()) / 1000, Body: e.Body,
 	}
 	if e.Err != nil {

@@ -27,7 +27,7 @@ const (
 // say passes one exchange by a tap, as a server does.
 func say(tap jsonrpc.Tap, request, answer string, status int, err error) {
 	e := jsonrpc.Event{Direction: jsonrpc.In, Transport: "http", Peer: "127.0.0.1:99", Route: "/mcp", Body: []byte(request)}
-	closing := tap.Tap(e)
+	closing := tap(e)
 	e.Direction, e.Body, e.Status, e.Err, e.Latency = jsonrpc.Out, []byte(answer), status, err, 1500*time.Microsecond
 	closing(e)
 }
@@ -177,7 +177,7 @@ func TestSelectAndShow(t *testing.T) {
 		say(r.Tap("P01"), invitation, joined, 200, nil)
 		out := r.Tap("REF01")
 		e := jsonrpc.Event{Direction: jsonrpc.Out, Transport: "http", Peer: "http://127.0.0.1:8101/mcp", Body: []byte(invitation)}
-		closing := out.Tap(e)
+		closing := out(e)
 		e.Direction, e.Body, e.Status = jsonrpc.In, []byte(joined), 200
 		closing(e)
 		say(r.Tap("P01"), `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"what?"}}`, 200, nil)

@@ -95,7 +95,7 @@ func Listen(ctx context.Context, addr string) (*Endpoint, error) {
 		return nil, err
 	}
 	e := &Endpoint{URL: "http://" + l.Addr().String() + "/mcp", listener: l, server: &http.Server{ReadHeaderTimeout: 10 * time.Second}}
-	jsonrpc.NewConnections(1024, 256).Attach(e.server)
+	jsonrpc.LimitConnections(e.server, 1024, 256)
 	return e, nil
 }
 

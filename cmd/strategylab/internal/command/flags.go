@@ -108,7 +108,7 @@ type Certificate struct {
 func (s *Served) Callers() (jsonrpc.Callers, error) {
 	callers := jsonrpc.Callers{Origins: s.AllowOrigin}
 	callers.Hosts = slices.DeleteFunc(slices.Clone(s.AllowHost), func(pattern string) bool { return pattern == "*" })
-	if _, err := jsonrpc.NewGuard(callers); err != nil {
+	if _, err := callers.Guard(); err != nil {
 		return callers, Usagef("--allow-origin or --allow-host: %w", err)
 	}
 	return callers, nil

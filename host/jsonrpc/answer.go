@@ -38,11 +38,11 @@ func (a *Answer) IsRequest() bool {
 	return a.Members.Get("jsonrpc") != nil && a.Members.Get("method").Kind() == '"' && a.Members.Get("result") == nil && !a.IsError()
 }
 
-// parseAnswer reads a body. It fails if the body is neither empty nor a JSON object, or
+// readAnswer reads a body. It fails if the body is neither empty nor a JSON object, or
 // states another version of JSON-RPC.
-func parseAnswer(body []byte) (*Answer, error) {
+func readAnswer(body jsontext.Value) (raw jsontext.Value, members rawjson.Object, err error) {
 	if len(bytes.TrimSpace(body)) == 0 {
-		return new(Answer), nil
+		return nil, nil, nil
 	}
 	if all := rawjson.Batch(body); len(all) == 1 {
 		body = all[0] // a batch of the one answer
@@ -50,13 +50,11 @@ func parseAnswer(body []byte) (*Answer, error) {
 	doc, err := parseDocument(body)
 	switch version := doc.Get("jsonrpc"); {
 	case err == rawjson.ErrNoObject:
-		return nil, errors.New("it is not an object")
-	case err != nil:
-		return nil, err
-	case version != nil && string(rawjson.Text(version)) != "2.0":
-		return nil, errors.New(`jsonrpc is not "2.0"`)
+		err = errors.New("it is not an object")
+	case err == nil && version != nil && string(rawjson.Text(version)) != "2.0":
+		err = errors.New(`jsonrpc is not "2.0"`)
 	}
-	return &Answer{Raw: body, Members: doc}, nil
+	return body, doc, err
 }
 
 // The kinds of failure of a call, for errors.Is. A call whose context was

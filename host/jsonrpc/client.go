@@ -128,11 +128,7 @@ func (c *Client) Call(ctx context.Context, url string, m Message) (*Answer, erro
 // description of itself. The tap does not see it: it is no message. Errors are
 // those of Call; a status other than 2xx is no error.
 func (c *Client) Get(ctx context.Context, url string, limit int64) (*Reply, error) {
-	reply, err := c.rt.RoundTrip(ctx, &Outgoing{Method: http.MethodGet, URL: url, MaxAnswer: limit})
-	if err != nil {
-		return nil, callError(ctx, url, err)
-	}
-	return reply, nil
+	return c.send(ctx, &Outgoing{Method: http.MethodGet, URL: url, MaxAnswer: limit})
 }
 
 // Encode returns the document that is sent for m, a notification where it has no ID.
@@ -140,49 +136,56 @@ func (m Message) Encode() []byte {
 	if m.Body != nil {
 		return m.Body
 	}
-	return encodeRequest(m.ID, m.Method, m.Params)
+	doc := []rawjson.Member{{Name: "method", Value: rawjson.Quote(m.Method)}, {Name: "params", Value: m.Params}}
+	if len(m.Params) == 0 {
+		doc = doc[:1]
+	}
+	return frame(m.ID, doc...)
 }
 
-func (c *Client) exchange(ctx context.Context, out *Outgoing) (*Answer, error) {
+func (c *Client) send(ctx context.Context, out *Outgoing) (*Reply, error) {
 	reply, err := c.rt.RoundTrip(ctx, out)
 	if err != nil {
 		return nil, callError(ctx, out.URL, err)
 	}
-	if elsewhere, moved := movedTo(out.URL, reply); moved {
-		again := *out
-		again.URL = elsewhere
-		if reply, err = c.rt.RoundTrip(ctx, &again); err != nil {
-			return nil, callError(ctx, elsewhere, err)
+	return reply, nil
+}
+
+func (c *Client) exchange(ctx context.Context, out *Outgoing) (*Answer, error) {
+	reply, err := c.send(ctx, out)
+	if err == nil {
+		if elsewhere := movedTo(out.URL, reply); elsewhere != "" {
+			again := *out
+			again.URL = elsewhere
+			reply, err = c.send(ctx, &again)
 		}
 	}
-	reply.Body = reply.Document()
-	answer, err := parseAnswer(reply.Body)
-	if answer != nil {
-		answer.Status = reply.Status
-		answer.Session = reply.Header.Get(SessionHeader)
+	if err != nil {
+		return nil, err
 	}
-	if failed := checkReply(reply, answer, err); failed != nil {
+	answer, failed := reply.answer()
+	if failed != nil {
 		failed.URL = out.URL
 		return nil, failed
 	}
 	return answer, nil
 }
 
-// movedTo returns where a redirect that keeps the method leads, if that is another
-// path of the same server, as for a slash at the end. Nobody else gets the message.
-func movedTo(from string, reply *Reply) (string, bool) {
+// movedTo returns where a redirect that keeps the method leads, if that is another path of the same
+// server, as for a slash at the end, and else "". Nobody else gets the message.
+func movedTo(from string, reply *Reply) string {
 	if reply.Status != http.StatusTemporaryRedirect && reply.Status != http.StatusPermanentRedirect {
-		return "", false
+		return ""
 	}
 	base, err := url.Parse(from)
 	if err != nil {
-		return "", false
+		return ""
 	}
 	to, err := base.Parse(reply.Header.Get("Location"))
 	if err != nil || to.Scheme != base.Scheme || to.Host != base.Host || to.Path == base.Path {
-		return "", false
+		return ""
 	}
-	return to.String(), true
+	return to.String()
 }
 
 // SessionHeader is the header by which MCP servers recognize a session.
@@ -203,24 +206,27 @@ func (r *Reply) Document() []byte {
 	return data
 }
 
-// checkReply decides by the status whether a reply is an answer. The answer is
-// nil where parsing failed with err.
-func checkReply(reply *Reply, answer *Answer, err error) *CallError {
-	failed := &CallError{Kind: ErrStatus, Status: reply.Status, Body: reply.Body, Err: err}
-	switch status := reply.Status; {
-	case RetryableStatus(status):
-		failed.RetryAfter = retryDelay(reply.Header)
-		failed.Err = nil // such a body is rarely JSON
-		return failed
-	case status >= 300 && status < 400:
-		failed.Err = fmt.Errorf("redirects are not followed, here to %q", detail(reply.Header.Get("Location")))
-		return failed
-	case err == nil && (status < 300 || answer.Raw != nil):
-		return nil
-	case status >= 200 && status < 300:
+// answer reads a reply. Its status decides whether it may be an answer.
+func (r *Reply) answer() (*Answer, *CallError) {
+	body := r.Document()
+	failed := &CallError{Kind: ErrStatus, Status: r.Status, Body: body}
+	switch {
+	case RetryableStatus(r.Status): // the body is rarely JSON
+		failed.RetryAfter = retryDelay(r.Header)
+		return nil, failed
+	case r.Status >= 300 && r.Status < 400:
+		failed.Err = fmt.Errorf("redirects are not followed, here to %q", detail(r.Header.Get("Location")))
+		return nil, failed
+	}
+	raw, members, err := readAnswer(body)
+	switch {
+	case err == nil && (r.Status < 300 || raw != nil):
+		return &Answer{Status: r.Status, Session: r.Header.Get(SessionHeader), Raw: raw, Members: members}, nil
+	case r.Status >= 200 && r.Status < 300:
 		failed.Kind = ErrMalformed
 	}
-	return failed
+	failed.Err = err
+	return nil, failed
 }
 
 // callError completes the error of a round tripper.

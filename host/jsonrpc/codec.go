@@ -109,10 +109,7 @@ func (req *Request) read(lenient bool) *Refusal {
 		return refusal(ReasonBadShape, "method is missing")
 	case method.Kind() != '"':
 		return refusal(ReasonBadShape, "method must be a string")
-	}
-	switch params.Kind() {
-	case '{', '[', 'n', 0:
-	default:
+	case params != nil && !strings.ContainsRune("{[n", rune(params.Kind())):
 		return refusal(ReasonBadShape, "params must be an object or an array")
 	}
 	if id == nil {
@@ -142,10 +139,6 @@ func frame(id jsontext.Value, more ...rawjson.Member) []byte {
 	return append(doc, more...).Encode()
 }
 
-func encodeResult(id, result jsontext.Value) []byte {
-	return frame(id, rawjson.Member{Name: "result", Value: result})
-}
-
 // encodeError frames an error, with null for an id that is nil.
 func encodeError(id jsontext.Value, e *Error) []byte {
 	if len(id) == 0 {
@@ -156,15 +149,6 @@ func encodeError(id jsontext.Value, e *Error) []byte {
 		fields = append(fields, rawjson.Member{Name: "data", Value: e.Data})
 	}
 	return frame(id, rawjson.Member{Name: "error", Value: fields.Encode()})
-}
-
-// encodeRequest frames a request; without an id it is a notification.
-func encodeRequest(id jsontext.Value, method string, params jsontext.Value) []byte {
-	called := rawjson.Member{Name: "method", Value: rawjson.Quote(method)}
-	if len(params) == 0 {
-		return frame(id, called)
-	}
-	return frame(id, called, rawjson.Member{Name: "params", Value: params})
 }
 
 // singleLine returns doc without line breaks, which JSON has only between

@@ -78,14 +78,16 @@ func (c *httpCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, erro
 		GotConn: func(httptrace.GotConnInfo) { connected = true },
 	}
 	res, err := c.transport.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, trace)))
+	kind := ErrConnect
 	switch {
 	case err == nil:
 	case connected:
-		return nil, &CallError{Kind: httpErrorKind(err), Err: err}
+		kind = httpErrorKind(err)
 	case req.URL.Scheme == "https":
-		return nil, &CallError{Kind: ErrConnect, Err: fmt.Errorf("TLS: %w", err)}
-	default:
-		return nil, &CallError{Kind: ErrConnect, Err: err}
+		err = fmt.Errorf("TLS: %w", err)
+	}
+	if err != nil {
+		return nil, &CallError{Kind: kind, Err: err}
 	}
 	defer res.Body.Close()
 	body, err := readBody(res.Body, res.Header, res.ContentLength, out.MaxAnswer)

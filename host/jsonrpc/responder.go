@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"runtime/debug"
 	"time"
+
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // responder is the part of a server that all transports share: it parses what
@@ -90,7 +92,7 @@ func (res Response) Encode(req *Request) []byte {
 	case req.Kind == KindObject:
 		return res.Result
 	}
-	return encodeResult(req.ID, res.Result)
+	return frame(req.ID, rawjson.Member{Name: "result", Value: res.Result})
 }
 
 // A Side takes the messages of another protocol from a stream that it shares

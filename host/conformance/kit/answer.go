@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
@@ -60,10 +62,7 @@ func (f Fields) Count(name string) int {
 // in one. It returns 0 for anything else.
 func (f Fields) Round(name string) int {
 	text := strings.Trim(string(f[name]), `"`)
-	n, err := strconv.Atoi(text[strings.LastIndexByte(text, '_')+1:])
-	if err != nil {
-		return 0
-	}
+	n, _ := strconv.Atoi(text[strings.LastIndexByte(text, '_')+1:]) // 0 of what is no number
 	return n
 }
 
@@ -72,9 +71,6 @@ func (f Fields) Object(name string) Fields { return Object(f[name]) }
 
 // List returns a member that is a list of objects, nil otherwise.
 func (f Fields) List(name string) []Fields { return listOf[Fields](f[name]) }
-
-// Strings returns a member that is a list of strings, nil otherwise.
-func (f Fields) Strings(name string) []string { return listOf[string](f[name]) }
 
 func listOf[E any](raw json.RawMessage) (all []E) {
 	if json.Unmarshal(raw, &all) != nil {
@@ -85,13 +81,8 @@ func listOf[E any](raw json.RawMessage) (all []E) {
 
 // HasID reports whether the document has a JSON-RPC id: a string or a number.
 func (f Fields) HasID() bool {
-	var v any
-	_ = json.Unmarshal(f["id"], &v)
-	switch v.(type) {
-	case string, float64:
-		return true
-	}
-	return false
+	kind := jsontext.Value(f["id"]).Kind()
+	return kind == '"' || kind == '0'
 }
 
 // Inner returns the message in the document of a request, without its wrapping.
@@ -116,7 +107,7 @@ func (f Fields) unwrapped() (m Fields, wrapping string) {
 	for _, h := range holders {
 		switch m = f.Object(h.member); {
 		case h.member == "content" && f.Has(h.member):
-			m = Object(json.RawMessage(contentText(f[h.member])))
+			m = Object(json.RawMessage(protocol.Prose(jsontext.Value(f[h.member]))))
 		case m == nil, h.member == "message" && f.Has("message_type"):
 			continue
 		case h.member == "envelope":
@@ -125,19 +116,6 @@ func (f Fields) unwrapped() (m Fields, wrapping string) {
 		return m, h.wrapping
 	}
 	return f, dialect.Contracts.Name
-}
-
-// wrappingOf returns the name that unwrapped gives to the wrapping of answers in a dialect.
-func wrappingOf(d *dialect.Dialect) string {
-	if d.Answer.Bare {
-		return dialect.Bare.Name
-	}
-	for _, h := range holders {
-		if h.member == cmp.Or(d.Answer.Header, d.Answer.Message) {
-			return h.wrapping
-		}
-	}
-	return dialect.Contracts.Name
 }
 
 // Object reads JSON that is an object, or a string that holds one.
@@ -253,7 +231,7 @@ func (a *Answer) refusal() {
 		}
 		a.Reason = cmp.Or(e.Message, a.Document.Text("error"))
 	case string(result["isError"]) == "true":
-		a.Refused, a.Reason = true, contentText(result["content"])
+		a.Refused, a.Reason = true, protocol.Prose(jsontext.Value(result["content"]))
 	case saysNo(a.Message):
 		a.Refused = true
 	}
@@ -285,15 +263,6 @@ func saysNo(m Fields) bool {
 		return !protocol.Means(protocol.Receiving, status)
 	}
 	return string(m["success"]) == "false" && !m.Has("query_type")
-}
-
-// contentText returns the text of a tool's result.
-func contentText(raw json.RawMessage) string {
-	var parts []struct{ Text string }
-	if json.Unmarshal(raw, &parts) != nil || len(parts) == 0 {
-		return ""
-	}
-	return parts[0].Text
 }
 
 // UnknownMessage reports whether the answer refuses because the agent does not
@@ -329,18 +298,14 @@ func Printable(b []byte) string {
 // Read returns what our own tolerant agents read in the answer to a message of a
 // type, nil where they read none.
 func (a *Answer) Read(typ protocol.Type) protocol.Message {
-	if a.Err != nil {
-		return nil
-	}
 	parts, err := dialect.ParseAnswer(a.Status, a.Body)
 	if err != nil {
 		return nil
 	}
-	m, err := tolerant.ReadAnswer(typ, parts)
-	if err != nil {
-		return nil
+	if m, err := tolerant.ReadAnswer(typ, parts); err == nil {
+		return m
 	}
-	return m
+	return nil
 }
 
 // Taken reports whether an answer accepts the request.

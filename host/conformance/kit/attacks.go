@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
 // Sizes of hostile messages. The protocol allows 1 MiB. The long message is
@@ -137,17 +138,12 @@ func refusesByCode(t *T, all []Attack, sample Sample) {
 }
 
 func refusesGet(t *T) {
-	resp, err := t.Session.get(t.ctx, t.Session.URL, t.Session.Timeout)
-	e := Evidence{To: t.Session.URL, Request: "GET"}
-	if err != nil {
-		e.Error = err.Error()
-		t.Keep(e)
-		t.Fail("the connection was dropped instead of answered: %v", err)
+	a, _ := t.post(t.ctx, &jsonrpc.Outgoing{Method: http.MethodGet, URL: t.Session.URL})
+	if a.Err != nil {
+		t.Fail("the connection was dropped instead of answered: %v", a.Err)
 	}
-	e.Status = resp.Status
-	t.Keep(e)
 	// MCP serves event streams by GET.
-	if resp.Status < 400 && !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		t.Fail("GET is answered with HTTP %d", resp.Status)
+	if a.Status < 400 && !strings.HasPrefix(a.Header.Get("Content-Type"), "text/event-stream") {
+		t.Fail("GET is answered with HTTP %d", a.Status)
 	}
 }

@@ -44,7 +44,7 @@ type Registrar struct {
 	// Renewals counts the registrations that the suite has provoked.
 	Renewals int
 
-	form     *form
+	role     Role // of the agent
 	attempts []*Registration
 }
 
@@ -60,24 +60,16 @@ type Registration struct {
 	failed   error         // why it did not answer
 }
 
-// form says how the agents of a role register.
-type form struct {
-	role    Role
-	request protocol.Type
-	meta    string // the member that describes the agent
-	id      string // for an agent that does not ask for one
-}
-
-func formOf(role Role) *form {
-	if role == Referee {
-		return &form{Referee, protocol.TypeRefereeRegisterRequest, "referee_meta", OwnReferee}
-	}
-	return &form{Player, protocol.TypeLeagueRegisterRequest, "player_meta", "P01"}
-}
+// registrations are the messages by which agents register, and firstIDs the ids of those that ask
+// for none.
+var (
+	registrations = map[Role]protocol.Type{Player: protocol.TypeLeagueRegisterRequest, Referee: protocol.TypeRefereeRegisterRequest}
+	firstIDs      = map[Role]string{Player: "P01", Referee: OwnReferee}
+)
 
 // NewRegistrar listens as the manager of an agent. The caller closes its endpoint.
 func NewRegistrar(ctx context.Context, s *Session, role Role) (*Registrar, error) {
-	r := &Registrar{Session: s, form: formOf(role), ID: s.ID, Monitor: Monitor{Life: ctx.Done()}}
+	r := &Registrar{Session: s, role: role, ID: s.ID, Monitor: Monitor{Life: ctx.Done()}}
 	var err error
 	if r.Endpoint, err = Listen(ctx, s.Listen); err != nil {
 		return nil, fmt.Errorf("listen as the manager of the %s: %w", role, err)
@@ -88,7 +80,7 @@ func NewRegistrar(ctx context.Context, s *Session, role Role) (*Registrar, error
 // Await waits until the agent has registered and can be reached. An agent that
 // listens but does not register is given an id and a token all the same.
 func (r *Registrar) Await(ctx context.Context) error {
-	s, role := r.Session, r.form.role
+	s, role := r.Session, r.role
 	s.Listening(r.Endpoint.URL)
 	s.Say(fmt.Sprintf("start the %s with the manager %s; it has %v to register", role, r.Endpoint.URL, s.Wait))
 	r.Until(s.Wait, func() bool { return len(r.accepted()) > 0 })
@@ -105,7 +97,7 @@ func (r *Registrar) Await(ctx context.Context) error {
 	r.Lock()
 	defer r.Unlock()
 	s.Meet(wire.GuessPeer(s.URL, dialect.Contracts))
-	r.admit(r.form.id)
+	r.admit(firstIDs[role])
 	return nil
 }
 
@@ -132,7 +124,7 @@ func (r *Registrar) Attempts() (all []*Registration) {
 // NeedsRegistration skips a check of an agent that has not registered.
 func (r *Registrar) NeedsRegistration(t *T) {
 	if !r.Registered() {
-		t.Skip("the %s is not registered with this manager: start it with the manager %s", r.form.role, r.Endpoint.URL)
+		t.Skip("the %s is not registered with this manager: start it with the manager %s", r.role, r.Endpoint.URL)
 	}
 }
 
@@ -156,7 +148,7 @@ const maxAttempts = 100 // that are kept
 // Register answers a registration. Before that it tests whether the agent already listens.
 func (r *Registrar) Register(in *trace.Exchange) Response {
 	message := Object(in.Raw).Inner()
-	a := &Registration{Exchange: in, Message: message, Meta: message.Object(r.form.meta)}
+	a := &Registration{Exchange: in, Message: message, Meta: message.Object(string(r.role) + "_meta")}
 	a.Name, a.Endpoint = a.Meta.Text("display_name"), a.Meta.Text("contact_endpoint")
 	switch m := in.Request.(type) {
 	case *protocol.LeagueRegisterRequest:
@@ -166,7 +158,9 @@ func (r *Registrar) Register(in *trace.Exchange) Response {
 	}
 	began := time.Now()
 	// By default 2 s: the agent waits longer for the answer to its registration.
-	_, a.failed = r.Session.get(context.Background(), a.Endpoint, r.Session.Timeout*2/5)
+	ctx, cancel := context.WithTimeout(context.Background(), r.Session.Timeout*2/5)
+	_, a.failed = r.Session.transport.RoundTrip(ctx, &jsonrpc.Outgoing{Method: http.MethodGet, URL: a.Endpoint, MaxAnswer: maxMessage})
+	cancel()
 	a.answered = time.Since(began)
 	r.Lock()
 	defer r.Unlock()
@@ -180,9 +174,9 @@ func (r *Registrar) Register(in *trace.Exchange) Response {
 		return busy
 	}
 	if r.Token == "" {
-		id := r.form.id
+		id := firstIDs[r.role]
 		role, asked, _ := protocol.ParseSender(message.Text("sender"))
-		if _, is := protocol.IDNumber(role, asked); is && string(role) == string(r.form.role) {
+		if _, is := protocol.IDNumber(role, asked); is && string(role) == string(r.role) {
 			id = asked
 		}
 		r.admit(id)
@@ -192,7 +186,7 @@ func (r *Registrar) Register(in *trace.Exchange) Response {
 		}
 		r.Session.Meet(wire.NewPeer(r.Session.URL, speaks))
 	}
-	return Respond(in.Raw, r.form.request.Accepted(r.ID, r.Token, League))
+	return Respond(in.Raw, registrations[r.role].Accepted(r.ID, r.Token, League))
 }
 
 // Header returns the header of a message of the manager about a round.

@@ -16,14 +16,13 @@ func (t *T) registrar() *Registrar { return t.Peers.(registering).self() }
 func (r *Registrar) self() *Registrar { return r }
 
 func (r *Registrar) show(t *T, a *Registration) {
-	t.Show(fmt.Sprintf("the %s to the manager", r.form.role), a.Raw)
+	t.Show(fmt.Sprintf("the %s to the manager", r.role), a.Raw)
 }
 
 // RegistrationTests test what the agent sent when it registered, and at the end of its
 // league, of which ids are the players. The first send it nothing, except that accepts, if
 // set, sends a message to its contact endpoint; the last may have it leave.
 func RegistrationTests(role Role, accepts func(t *T, url string) *Answer, ids func(t *T) []string) map[string]func(*T) {
-	f := formOf(role)
 	first := func(run func(t *T, a *Registration)) func(*T) {
 		return func(t *T) {
 			r := t.registrar()
@@ -41,9 +40,9 @@ func RegistrationTests(role Role, accepts func(t *T, url string) *Answer, ids fu
 	return map[string]func(*T){
 		"register.rpc": first(func(t *T, a *Registration) { t.Holds(Frame(Object(a.Raw))) }),
 		"register.fields": first(func(t *T, a *Registration) {
-			t.Valid(a.Message, f.request, false)
-			if !slices.Contains(a.Meta.Strings("game_types"), protocol.GameEvenOdd) {
-				t.Fail(`%s.game_types is %s, want a list that contains "even_odd"`, f.meta, a.Meta.Shown("game_types"))
+			t.Valid(a.Message, registrations[role], false)
+			if !slices.Contains(listOf[string](a.Meta["game_types"]), protocol.GameEvenOdd) {
+				t.Fail(`%s.game_types is %s, want a list that contains "even_odd"`, role+"_meta", a.Meta.Shown("game_types"))
 			}
 		}),
 		"register.endpoint": first(func(t *T, a *Registration) { reachable(t, a, accepts) }),

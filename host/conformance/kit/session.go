@@ -167,13 +167,6 @@ func (s *Session) AwaitAgent(ctx context.Context) error {
 	}
 }
 
-// get sends a GET request.
-func (s *Session) get(ctx context.Context, url string, timeout time.Duration) (*jsonrpc.Reply, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	return s.transport.RoundTrip(ctx, &jsonrpc.Outgoing{Method: http.MethodGet, URL: url, MaxAnswer: maxMessage})
-}
-
 // speaking are the HTTP statuses that say why by themselves.
 var speaking = []int{
 	http.StatusMethodNotAllowed, http.StatusLengthRequired, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,

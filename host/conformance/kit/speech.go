@@ -2,6 +2,7 @@ package kit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
@@ -63,13 +65,11 @@ const Forged = "tok-XX-0f0e0d0c0b0a09080706050403020100-forged"
 // form returns the form in which a request is sent.
 func (t *T) form(r Request) wire.Form {
 	p := t.Session.peer
-	if r.Dialect == nil {
-		if w, err := p.Form(r.Message.Head().MessageType); err == nil {
-			return w
-		}
-		return wire.Form{URL: p.Address(), Dialect: p.Speaks()} // for the agent to refuse
+	w, err := p.Form(r.Message.Head().MessageType)
+	if err != nil || r.Dialect != nil { // it knows no form, and will refuse it
+		return wire.Form{URL: p.Address(), Dialect: cmp.Or(r.Dialect, p.Speaks())}
 	}
-	return wire.Form{URL: p.Address(), Dialect: r.Dialect}
+	return w
 }
 
 // OfKind returns a dialect with request ids of the kind that the agent takes.
@@ -98,18 +98,15 @@ func (t *T) encode(r Request) *jsonrpc.Outgoing {
 		r.Fault(r.Message)
 		out = t.document(r, w)
 	}
+	if r.Edit != nil && w.Input != nil {
+		out.Body = edited(out.Body, func(tree any) { editDeclared(tree, w.Dialect.Request, r.Edit) })
+	} else if r.Edit != nil {
+		out.Body = EditMessage(out.Body, r.Edit)
+	}
 	if r.NoID {
-		out.Body = edited(out.Body, func(tree any) { delete(tree.(map[string]any), "id") })
+		out.Body = rawjson.Split(out.Body).Without("id").Encode()
 	}
-	if r.Edit != nil {
-		clean = edited(out.Body, func(any) {})
-		if w.Input != nil {
-			out.Body = edited(out.Body, func(tree any) { editDeclared(tree, w, r.Edit) })
-		} else {
-			out.Body = EditMessage(out.Body, r.Edit)
-		}
-	}
-	if (r.Fault != nil || r.Edit != nil) && bytes.Equal(clean, out.Body) {
+	if (r.Fault != nil || r.Edit != nil) && rawjson.Equal(clean, out.Body) {
 		t.Skip("it takes %s by %s, which has no place for what this tests", r.Message.Head().MessageType, w)
 	}
 	out.Header = t.Session.peer.SessionHeader().Clone()
@@ -139,16 +136,12 @@ func (t *T) document(r Request, f wire.Form) *jsonrpc.Outgoing {
 }
 
 // editDeclared edits the arguments that the agent has declared, and adds none.
-func editDeclared(tree any, w wire.Form, edit Edit) {
+func editDeclared(tree any, at dialect.Place, edit Edit) {
 	declared, _ := tree.(map[string]any)
-	if at := w.Dialect.Request; !at.Bare {
-		declared, _ = declared["params"].(map[string]any)
-		if at.Message != "" {
-			declared, _ = declared[at.Message].(map[string]any)
+	for _, holder := range []string{"params", at.Message} {
+		if inner, holds := declared[holder].(map[string]any); holds && !at.Bare {
+			declared = inner
 		}
-	}
-	if declared == nil {
-		return
 	}
 	before := maps.Clone(declared)
 	edit(declared)
@@ -298,13 +291,13 @@ func (t *T) post(ctx context.Context, out *jsonrpc.Outgoing) (*Answer, *jsonrpc.
 	began := time.Now()
 	raw, err := s.transport.RoundTrip(ctx, out)
 	r := Reply{Took: time.Since(began), Err: err}
-	e := Evidence{To: out.URL, Request: Printable(out.Body), TookMS: Milliseconds(r.Took)}
+	e := Evidence{To: out.URL, Request: cmp.Or(Printable(out.Body), out.Method), TookMS: Milliseconds(r.Took)}
 	if broken, ok := errors.AsType[*jsonrpc.CallError](err); ok {
 		broken.URL = out.URL
 	}
 	if err != nil {
 		if ctx.Err() != nil {
-			r.Err = noReply{s.Timeout}
+			r.Err = fmt.Errorf("no reply within %v: %w", s.Timeout, context.DeadlineExceeded)
 		}
 		e.Error = r.Err.Error()
 		t.unreachable = t.unreachable || errors.Is(err, jsonrpc.ErrConnect)
@@ -321,12 +314,12 @@ func (t *T) post(ctx context.Context, out *jsonrpc.Outgoing) (*Answer, *jsonrpc.
 	return a, raw
 }
 
-// noReply says that no reply has come in time.
-type noReply struct{ within time.Duration }
-
-func (e noReply) Error() string { return fmt.Sprintf("no reply within %v", e.within) }
-
-func (noReply) Unwrap() error { return context.DeadlineExceeded }
+// Exhibit adds the exchange of an answer to the evidence, if there was one.
+func (t *T) Exhibit(a *Answer) {
+	if a != nil && a.evidence.To != "" {
+		t.Keep(a.evidence)
+	}
+}
 
 // Post sends a body to a URL and returns the answer, whatever it is. Every exchange is evidence.
 func (t *T) Post(url string, body []byte) *Answer {

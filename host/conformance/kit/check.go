@@ -151,9 +151,6 @@ func (t *T) Skip(format string, args ...any) {
 // Note records a measurement for the report of a check that passes.
 func (t *T) Note(format string, args ...any) { t.note = fmt.Sprintf(format, args...) }
 
-// Unreachable reports whether the agent has refused a connection of the check.
-func (t *T) Unreachable() bool { return t.unreachable }
-
 // Aside returns a T whose exchanges are no evidence of the check.
 func (t *T) Aside() *T { return &T{ctx: t.ctx, Session: t.Session, Peers: t.Peers} }
 

@@ -37,10 +37,10 @@ type member struct {
 	failed   error        // to register
 
 	// What follows is guarded by the peers' lock until it has joined.
-	answers  []*kit.Answer // to its attempts to register
-	id       string
-	token    string
-	verifier credential.Verifier
+	// Its first attempt to register is exactly as the protocol says; nil without any.
+	first, last *kit.Answer
+	id, token   string
+	verifier    credential.Verifier
 }
 
 // called returns the id of an agent, or its name while it has none.
@@ -48,17 +48,6 @@ func (a *member) called() string { return cmp.Or(a.id, a.name) }
 
 // signature returns the sender and the token of its messages.
 func (a *member) signature() (sender, token string) { return protocol.Sender(a.role, a.id), a.token }
-
-// first and last return the answers to its first attempt to register, which is made
-// exactly as the protocol says, and to its last; nil without any.
-func (a *member) first() *kit.Answer {
-	if len(a.answers) == 0 {
-		return nil
-	}
-	return a.answers[0]
-}
-
-func (a *member) last() *kit.Answer { return a.answers[len(a.answers)-1] }
 
 // open makes the agents, which register when the first check needs them.
 func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
@@ -68,7 +57,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	s.Meet(wire.GuessPeer(s.URL, dialect.Contracts))
 	p := &peers{
 		session: s, run: jsonrpc.RandomID()[:8],
-		league: &league{probes: map[string]*probe{}},
+		league: league{probes: map[string]*kit.Answer{}, missing: map[string]string{}},
 	}
 	p.life, p.end = context.WithCancel(ctx)
 	p.Life = p.life.Done()
@@ -98,14 +87,8 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 	common := p.session.Ours(a.endpoint.URL, p.session.Peer(), func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 		return p.send(ctx, a, out)
 	})
-	joined := make(chan error, 1)
-	hasJoined := func(err error) { // how its first attempts have ended
-		select {
-		case joined <- err:
-		default:
-		}
-	}
-	common.Name, common.Proposed, common.Registered = a.display, a.name, func() { hasJoined(nil) }
+	joining, joined := context.WithCancelCause(p.life) // with how its first attempts have ended
+	common.Name, common.Proposed, common.Registered = a.display, a.name, func() { joined(errJoined) }
 	var made kit.Runner
 	if a.role == protocol.RoleReferee {
 		made, err = referee.New(referee.Config{
@@ -113,7 +96,7 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 			Draw: func(referee.Match) (int, error) { return number, nil },
 			Events: func(e referee.Event) {
 				if e.Kind == referee.Waiting {
-					hasJoined(errors.New(e.Error))
+					joined(errors.New(e.Error))
 				}
 			},
 		})
@@ -125,7 +108,7 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 			Config: common, Factory: scripted{p, i}, Watch: -1, Patience: patient, League: &player.League{},
 			Events: func(e player.Event) {
 				if e.Kind == player.Waiting {
-					hasJoined(errors.New(e.Error))
+					joined(errors.New(e.Error))
 				}
 			},
 		})
@@ -135,21 +118,19 @@ func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
 	}
 	a.handler = made.Dispatcher()
 	a.join = sync.OnceValue(func() error {
-		p.running.Go(func() {
-			if err := made.Run(p.life); err != nil {
-				hasJoined(err)
-			}
-		})
-		select {
-		case a.failed = <-joined:
-		case <-p.life.Done():
-			a.failed = context.Cause(p.life)
+		p.running.Go(func() { joined(made.Run(p.life)) })
+		<-joining.Done()
+		if a.failed = context.Cause(joining); errors.Is(a.failed, errJoined) {
+			a.failed = nil
 		}
 		return a.failed
 	})
 	a.endpoint.Handle(func(in *trace.Exchange, h http.Header) kit.Response { return p.receive(a, in, h) })
 	return nil
 }
+
+// errJoined is the cause for which an agent no longer joins that has.
+var errJoined = errors.New("it has joined")
 
 // patient is how long a player waits for the call for its choice before it sends
 // its join as a message of its own.
@@ -174,7 +155,7 @@ func (p *peers) applied(a *member, answer *kit.Answer) {
 	p.Lock()
 	defer p.Unlock()
 	defer p.Notify()
-	a.answers = append(a.answers, answer)
+	a.first, a.last = cmp.Or(a.first, answer), answer
 	granted, yes := dialect.FindAcceptance(answer.Body, answer.Status)
 	if !yes || answer.Refused {
 		return
@@ -226,9 +207,10 @@ func (p *peers) Close() error {
 const number = 8
 
 // script says what each of the first five players chooses, even or odd, against each other, or that
-// it fails, so that there are wins, ties, and technical losses of one and of both. The final order is
-// 5 1 4 2 3: 5 is before 1 by wins, 4 before 2 by technical losses, 2 before 3 by the number. If
-// rounds are made by the circle method, matches among the tied decide after the last round but one.
+// it fails, and so on for more players, so that there are wins, ties, and technical losses of one and
+// of both. The final order is 5 1 4 2 3: 5 is before 1 by wins, 4 before 2 by technical losses, 2
+// before 3 by the number. If rounds are made by the circle method, matches among the tied decide after
+// the last round but one.
 var script = [5]string{".oooe", "o.oo-", "oo.o-", "ooo.o", "oe-e."}
 
 // scripted is the strategy of all players, and its own factory.
@@ -245,26 +227,20 @@ func (s scripted) New(context.Context, strategies.Setup) (strategies.Strategy, e
 
 // Choose implements strategies.Strategy.
 func (s scripted) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
-	choice, other := byte('o'), 0
+	choice, other := byte('.'), 0
 	s.p.Do(func() {
 		other = slices.IndexFunc(s.p.players(), func(a *member) bool { return a.id == t.Opponent })
 	})
-	switch {
-	case other < 0 || other == s.own: // it is not of the suite
-	case max(other, s.own) < len(script):
-		choice = script[s.own][other]
-	case s.own < other:
-		choice = "eoo-"[(s.own+other)%4]
-	default:
-		choice = "oeoe"[(s.own+other)%4]
+	if other >= 0 { // it is of the suite
+		choice = script[s.own%len(script)][other%len(script)]
 	}
 	switch choice {
 	case 'e':
 		return strategies.Play(game.Even), nil
-	case 'o':
-		return strategies.Play(game.Odd), nil
+	case '-':
+		return 0, errors.New("by the script of the suite, it has a technical loss")
 	}
-	return 0, errors.New("by the script of the suite, it has a technical loss")
+	return strategies.Play(game.Odd), nil
 }
 
 // Observe implements strategies.Strategy.

@@ -23,31 +23,30 @@ func playLeague(t T) {
 		defer t.turn.Unlock()
 		t.start()
 	}); ended {
-		t.league.stopped = why
+		t.stopped = why
 		return
 	}
 	t.watch()
 	t.turn.Lock()
 	defer t.turn.Unlock()
-	l := t.league
-	l.closed = true
+	t.closed = true
 	known, assigned, before := 0, 0, 0
 	t.Do(func() { known, assigned = len(t.matches), t.assigned(0) })
 	switch {
-	case l.stopped != "":
+	case t.stopped != "":
 		return
 	case t.conducts(), known > 0 && assigned == 0:
 		t.addOthers()
 		if known < t.pairs() {
-			l.stopped = fmt.Sprintf("of %s of players, the manager's own referee invited %d", kit.Count(t.pairs(), "pair", "pairs"), known)
+			t.stopped = fmt.Sprintf("of %s of players, the manager's own referee invited %d", kit.Count(t.pairs(), "pair", "pairs"), known)
 		}
 		return
-	case known < t.pairs() || l.reported < assigned:
-		l.stopped = fmt.Sprintf("within %v no more matches were assigned to a referee, neither by ROUND_ANNOUNCEMENT nor one by one; %d were reported",
-			t.session.Patience().Round(time.Second), l.reported)
+	case known < t.pairs() || t.reported < assigned:
+		t.stopped = fmt.Sprintf("within %v no more matches were assigned to a referee, neither by ROUND_ANNOUNCEMENT nor one by one; %d were reported",
+			t.session.Patience().Round(time.Second), t.reported)
 		return
 	}
-	t.afterRound(l.rounds[len(l.rounds)-1])
+	t.afterRound(t.rounds[len(t.rounds)-1])
 	t.addOthers()
 	for _, q := range [][2]string{
 		{"over.status", protocol.QueryStatus}, {"over.standings", protocol.QueryStandings},
@@ -55,7 +54,7 @@ func playLeague(t T) {
 	} {
 		t.probe(q[0], t.query(t.players()[0], q[1]))
 	}
-	t.attempt(over, l.first)
+	t.attempt(over, t.first)
 	t.Do(func() { t.finished, before = true, len(t.messages) })
 	t.Until(t.shortDelay(), func() bool { return len(t.messages) > before }) // messages that should not come
 }
@@ -65,13 +64,10 @@ func (t T) watch() {
 	for n := -1; t.Context().Err() == nil; {
 		over, now := false, 0
 		more := t.Until(t.session.Patience(), func() bool {
-			over, now = t.sentToAll(theEnd, 0) || t.league.stopped != "", t.events
+			over, now = t.sentToAll(theEnd, 0) || t.stopped != "", t.events
 			return over || now > n
 		})
-		if over {
-			return
-		}
-		if !more && t.Until(0, func() bool { return t.busy == 0 }) {
+		if over || !more && t.Until(0, func() bool { return t.busy == 0 }) {
 			return
 		}
 		n = now
@@ -89,11 +85,11 @@ func (p *peers) reports(ctx context.Context, from *member, in *trace.Exchange, o
 	report, ok := in.Request.(*protocol.MatchResultReport)
 	var m *match
 	p.Do(func() { m = p.match(in.Match) })
-	if !ok || m == nil || m.reported || p.league.closed || p.league.stopped != "" {
+	if !ok || m == nil || m.reported || p.closed || p.stopped != "" {
 		return t.Record().RoundTrip(ctx, out) // it was reported already, or the checks read the record
 	}
 	if why, ended := t.Catch(func() { t.conclude(m, from, in, report) }); ended {
-		p.Do(func() { p.league.stopped = why })
+		p.Do(func() { p.stopped = why })
 		return &jsonrpc.Reply{Status: http.StatusBadRequest, Body: kit.Respond(out.Body, protocol.Refuse(protocol.CodeInvalidMove, in.Type, why)).Body}, nil
 	}
 	r := kit.Respond(out.Body, kit.Recorded()) // the report may have been sent in another form
@@ -102,15 +98,13 @@ func (p *peers) reports(ctx context.Context, from *member, in *trace.Exchange, o
 
 // conclude delivers the report of a match. It ends the check if that is refused.
 func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol.MatchResultReport) {
-	l := t.league
 	r := t.roundOf(m)
-	first, final := l.reported == 0, r.final && r.reported == 0
-	sent := *in
-	sent.Agent, sent.Sent = "manager", false // as the manager has seen it
-	t.Do(func() { m.referee, m.report, m.sent = from, report, &message{Exchange: &sent} })
+	first, final := t.reported == 0, r.final && r.reported == 0
+	in.Agent, in.Sent = "manager", false // as the manager has seen it
+	t.Do(func() { m.referee, m.report, m.sent = from, report, &message{Exchange: in} })
 	last := r.reported == len(r.matches)-1
 	if last {
-		if r == l.rounds[0] { // the round is not over yet
+		if r == t.rounds[0] { // the round is not over yet
 			t.Until(t.shortDelay(), func() bool { return t.wasSent(roundEnd) })
 		}
 		t.Do(func() { r.last = t.events })
@@ -126,24 +120,23 @@ func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol
 		t.events++
 		m.sent.arrival = t.events
 	})
-	r.report = t.reportIn(l.reported, m)
-	a := r.report.answer
-	if !a.Taken() && !duplicate(a) && l.spoiled == "" {
-		l.refusedReport = true
+	a := t.reportIn(t.reported, m)
+	r.report = a
+	if !a.Taken() && !duplicate(a) && t.spoiled == "" {
+		t.refusedReport = true
 		t.Skip("the report of match %s was answered by %s", m.id, a)
 	}
 	t.Do(func() { m.reported = true })
-	l.reported++
+	t.reported++
 	r.reported++
 	if first {
-		l.first = m
+		t.first = m
 		t.probe("schedule.after", t.query(t.players()[0], protocol.QuerySchedule))
 	}
 	if final {
 		t.probe("report.again", t.copyOf(m))
 		t.attempt(differing, m)
 	}
-	r.spoiled = l.spoiled != ""
 }
 
 // roundOf returns the round that a match belongs to, and begins it before its first
@@ -151,34 +144,33 @@ func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol
 // probes of the round. Those that a careless manager may accept and should not come in
 // the last round: the standings before that are then known.
 func (t T) roundOf(m *match) *round {
-	l := t.league
-	if n := len(l.rounds); n > 0 {
-		if last := l.rounds[n-1]; slices.Contains(last.matches, m) {
+	if n := len(t.rounds); n > 0 {
+		if last := t.rounds[n-1]; slices.Contains(last.matches, m) {
 			return last
 		}
-		t.afterRound(l.rounds[n-1])
+		t.afterRound(t.rounds[n-1])
 	}
 	r := &round{number: m.round}
 	wait := t.session.Patience()
-	if l.oneByOne {
+	if t.oneByOne {
 		wait = t.shortDelay()
 	}
-	l.oneByOne = !t.Until(wait, func() bool {
+	t.oneByOne = !t.Until(wait, func() bool {
 		r.matches = slices.DeleteFunc(slices.Clone(t.matches), func(other *match) bool {
 			return other.round != m.round || other.reported || other.referee == nil
 		})
 		return len(r.matches) >= t.announced(m.round)
 	})
-	l.rounds = append(l.rounds, r)
-	if len(l.rounds) == 1 {
+	t.rounds = append(t.rounds, r)
+	if len(t.rounds) == 1 {
 		t.probe("status.during", t.query(t.players()[0], protocol.QueryStatus))
 		t.probe("schedule.during", t.query(t.players()[0], protocol.QuerySchedule))
 		for i, a := range t.players() {
 			t.probe(probeName("next", i), t.query(a, protocol.QueryNextMatch))
 		}
 	}
-	every := max(t.pairs(), len(matchesIn(l.probes["schedule.during"].answer.Message.Object("data"))))
-	r.final = t.Until(0, func() bool { return len(t.matches) >= every }) && l.probes["late.refused"] == nil
+	every := max(t.pairs(), len(matchesIn(t.probes["schedule.during"].Message.Object("data"))))
+	r.final = t.Until(0, func() bool { return len(t.matches) >= every }) && t.probes["late.refused"] == nil
 	if r.final {
 		t.attempt(late, nil)
 		t.comeBack()
@@ -201,7 +193,7 @@ func (t T) comeBack() {
 	switch token := back.Message.Text("auth_token"); {
 	case !back.Taken():
 	case back.Message.Text("player_id") != a.id:
-		t.league.spoil("late.back")
+		t.spoil("late.back")
 	case token != "":
 		t.Do(func() { a.token = token })
 	}
@@ -209,7 +201,7 @@ func (t T) comeBack() {
 
 // start starts the league, or waits until somebody else does.
 func (t T) start() {
-	if t.league.selfStarted = t.started(); t.league.selfStarted {
+	if t.selfStarted = t.started(); t.selfStarted {
 		return
 	}
 	t.attempt(starting, nil)
@@ -235,7 +227,7 @@ func (t T) startOtherwise(refusal *kit.Answer) {
 	wait = t.session.Wait
 	t.session.Say(fmt.Sprintf("the manager refuses to start the league (%s); waiting %v for somebody else to start it", refusal, wait))
 	if !t.Until(wait, running) {
-		t.league.stopped = fmt.Sprintf("START_LEAGUE is answered by %s; use --admin-token TOKEN, or start the league yourself within --wait %v when the command says so", refusal, wait)
+		t.stopped = fmt.Sprintf("START_LEAGUE is answered by %s; use --admin-token TOKEN, or start the league yourself within --wait %v when the command says so", refusal, wait)
 	}
 }
 
@@ -254,25 +246,23 @@ func (p *peers) announced(round int) int {
 // on without them, and asks for the standings after it. It waits only once for messages that the
 // manager does not send to everybody.
 func (t T) afterRound(r *round) {
-	l := t.league
 	ended := func() bool { return t.sentToAll(table, r.last) && t.sentToAll(roundEnd, r.last) }
 	t.Until(t.session.Patience(), func() bool {
 		return ended() || t.wasSent(theEnd) || slices.ContainsFunc(t.matches, func(m *match) bool { return !m.reported })
 	})
 	wait := t.session.Pause
-	if l.incomplete {
+	if t.incomplete {
 		wait = t.shortDelay()
 	}
-	l.incomplete = !t.Until(wait, ended) || l.incomplete
-	name := probeName("table", len(l.rounds))
-	a := t.probe(name, t.query(t.players()[0], protocol.QueryStandings))
-	one, other := l.probes["report.twice"], l.probes["report.twice.other"]
-	if l.countedTwice == "" && other != nil && one.answer.Taken() && other.answer.Taken() && t.countsTwice(a) {
-		l.countedTwice = name
-		r.spoiled = r.spoiled || l.spoiled == ""
-		l.spoil("report.twice")
+	t.incomplete = !t.Until(wait, ended) || t.incomplete
+	if t.spoiled == "" {
+		a, one, other := t.probe("table", t.query(t.players()[0], protocol.QueryStandings)), t.probes["report.twice"], t.probes["report.twice.other"]
+		if t.countedTwice = other != nil && one.Taken() && other.Taken() && t.countsTwice(a); t.countedTwice {
+			t.spoil("report.twice")
+		}
+		t.tabled = r
 	}
-	t.Do(func() { r.closed = t.events })
+	t.Do(func() { r.spoiled, r.closed = t.spoiled != "", t.events })
 }
 
 // countsTwice reports whether standings have more matches of a player than were reported.
@@ -295,28 +285,26 @@ func (p *peers) match(id string) *match {
 
 // addOthers enters the rounds in which only other referees conduct matches.
 func (t T) addOthers() {
-	l := t.league
 	t.Lock()
 	defer t.Unlock()
 	for _, m := range t.matches {
-		if !slices.ContainsFunc(l.rounds, func(r *round) bool { return r.number == m.round }) {
-			l.rounds = append(l.rounds, &round{number: m.round, spoiled: true, closed: t.events, matches: []*match{m}})
+		if !slices.ContainsFunc(t.rounds, func(r *round) bool { return r.number == m.round }) {
+			t.rounds = append(t.rounds, &round{number: m.round, spoiled: true, closed: t.events, matches: []*match{m}})
 		}
 	}
-	slices.SortStableFunc(l.rounds, func(a, b *round) int { return a.number - b.number })
+	slices.SortStableFunc(t.rounds, func(a, b *round) int { return a.number - b.number })
 }
 
 // Play implements kit.Peers: whether our own agents have played the league to its end.
 func (p *peers) Play(*kit.T) kit.Play {
-	l := p.league
 	refused := slices.ContainsFunc(p.players(), func(a *member) bool { return a.failed != nil })
 	switch {
 	case p.playing == nil && !refused:
 		return kit.NotTried("no league was begun: the checks that were chosen need none, or what they need has failed")
-	case l.stopped == "":
+	case p.stopped == "":
 		return kit.Played
-	case len(l.rounds) == 0 && !refused:
-		return kit.NotTried("the league did not begin: " + l.stopped)
+	case len(p.rounds) == 0 && !refused:
+		return kit.NotTried("the league did not begin: " + p.stopped)
 	}
-	return kit.CouldNot("%s", l.stopped)
+	return kit.CouldNot("%s", p.stopped)
 }

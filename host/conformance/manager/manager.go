@@ -33,13 +33,13 @@ func (p *peers) wantedID() string { return fmt.Sprintf("P%02d", p.session.Player
 
 // peers are our agents, which register with the manager, and what their taps record.
 type peers struct {
+	league
 	session     *kit.Session
 	agents      []*member                       // players, then referees
 	run         string                          // makes names unique
 	application *protocol.LeagueRegisterRequest // of the first player
-	league      *league
-	playing     *kit.T          // plays it; nil before
-	life        context.Context // of the suite
+	playing     *kit.T                          // plays it; nil before
+	life        context.Context                 // of the suite
 	end         context.CancelFunc
 	running     sync.WaitGroup // the agents
 	tooEarly    bool           // the manager started a league without agents
@@ -92,14 +92,16 @@ type league struct {
 	stopped       string // why it did not end, or not begin; empty if it ended
 	refusedReport bool   // because a report was refused
 	rounds        []*round
-	probes        map[string]*probe
-	first         *match   // that was reported
-	reported      int      // matches
-	countedTwice  string   // the probe that shows a report counted twice
-	spoiled       string   // the probe that was accepted and should not have been: from then on nobody knows what the standings should be
-	incomplete    bool     // it does not send everybody what ends a round
-	oneByOne      bool     // it does not assign the matches of a round together
-	timed         []*probe // those that were made one by one
+	probes        map[string]*kit.Answer // to requests that were sent during the league, by name; empty of those that were not sent
+	missing       map[string]string      // why not
+	first         *match                 // that was reported
+	reported      int                    // matches
+	countedTwice  bool                   // the standings have a report twice
+	tabled        *round                 // after which GET_STANDINGS was asked last, as long as it was known what it should be
+	spoiled       string                 // the probe that was accepted and should not have been: from then on nobody knows what the standings should be
+	incomplete    bool                   // it does not send everybody what ends a round
+	oneByOne      bool                   // it does not assign the matches of a round together
+	timed         []*kit.Answer          // to what was sent one by one
 }
 
 type round struct {
@@ -110,18 +112,11 @@ type round struct {
 	final    bool // it is the last
 	matches  []*match
 	reported int
-	report   *probe // its last report
-}
-
-// probe is a request that was sent during the league, and its answer.
-type probe struct {
-	answer   *kit.Answer // without anything if it was not made
-	evidence []kit.Evidence
-	missing  string // why it was not made
+	report   *kit.Answer // to its last report
 }
 
 // leaveOut says why a probe is not made.
-func (l *league) leaveOut(name, why string) { l.probes[name] = &probe{new(kit.Answer), nil, why} }
+func (l *league) leaveOut(name, why string) { l.probes[name], l.missing[name] = new(kit.Answer), why }
 
 // spoil says by which check nobody knows any more what the standings should be.
 func (l *league) spoil(check string) {
@@ -214,8 +209,8 @@ func (p *peers) mixed() bool {
 // conductsMatches is why checks of reports are not made.
 const conductsMatches = "the manager accepts no referee and plays the matches itself, so nothing is reported to it"
 
-// reported skips a check of results in a league whose results the suite does not know.
-func (t T) reported() {
+// needsReports skips a check of results in a league whose results the suite does not know.
+func (t T) needsReports() {
 	if t.conducts() {
 		t.Skip(conductsMatches)
 	}

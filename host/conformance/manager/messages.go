@@ -61,7 +61,7 @@ var sentTests = map[string]func(T){
 	"roundend.early": each(func(t T, m *message) string { return when(t.endsEarly(m), "it came before the last report") }, roundEnd),
 	"roundend.once":  after(again, roundEnd),
 	"roundend.table": after(func(t T, was, m *message) string {
-		late := was.Type == roundEnd && slices.ContainsFunc(t.played().rounds, func(r *round) bool {
+		late := was.Type == roundEnd && slices.ContainsFunc(t.played(), func(r *round) bool {
 			return t.about(m.to, roundEnd, r) == was && t.about(m.to, table, r) == m
 		})
 		return when(late, "ROUND_COMPLETED came before it")
@@ -145,15 +145,16 @@ func (t T) earlier(m *message, types ...protocol.Type) []*message {
 // sent returns a check that agents were sent a message of a type about every round, or at the end.
 func sent(typ protocol.Type, to func(T) []*member) func(T) {
 	return func(t T) {
-		rounds := t.played().rounds
+		rounds := t.played()
 		if typ == theEnd {
-			rounds = t.complete().rounds[len(rounds)-1:]
+			t.complete()
+			rounds = rounds[len(rounds)-1:]
 		}
 		for _, r := range rounds {
 			for _, a := range to(t) {
 				if r.closed > 0 && t.about(a, typ, r) == nil {
 					t.show(r.matches[0].by)
-					t.blame(r.report)
+					t.Exhibit(r.report)
 					t.Fail("in round %d and after its last report, %s was sent no %s", r.number, a.id, typ)
 				}
 			}
@@ -169,17 +170,17 @@ func again(t T, was, m *message) string {
 
 // next returns the number of the round after another, 0 after the last.
 func (t T) next(number int) int {
-	rounds := t.played().rounds
-	i := slices.IndexFunc(rounds, func(r *round) bool { return r.number == number })
-	if i < 0 || i+1 >= len(rounds) {
-		return 0
+	for _, r := range t.played() {
+		if r.number > number {
+			return r.number
+		}
 	}
-	return rounds[i+1].number
+	return 0
 }
 
 // endsEarly reports whether a message ends a round before its last report.
 func (t T) endsEarly(m *message) bool {
-	return slices.ContainsFunc(t.played().rounds, func(r *round) bool { return r.number == m.round && m.arrival <= r.last })
+	return slices.ContainsFunc(t.played(), func(r *round) bool { return r.number == m.round && m.arrival <= r.last })
 }
 
 // afterPlayers says that a referee was sent a round before a player had acknowledged it, unless
@@ -188,15 +189,11 @@ func afterPlayers(t T, m *message) string {
 	if m.to.role != protocol.RoleReferee || m.n > 1 {
 		return ""
 	}
-	waits := map[*member]bool{}
-	for _, other := range t.messagesOf() {
-		if other.refused && other.arrival < m.arrival {
-			waits[other.to] = true
-		}
-	}
+	all := t.messagesOf()
 	for _, first := range t.messagesOf(announcement) {
 		late := first.to.role == protocol.RolePlayer && first.round == m.round && first.n == 1 && max(first.arrival, first.reply) > m.arrival
-		if late && !waits[first.to] {
+		unheard := func(other *message) bool { return other.to == first.to && other.refused && other.arrival < m.arrival }
+		if late && !slices.ContainsFunc(all, unheard) {
 			return fmt.Sprintf("round %d came before player %s had acknowledged it", m.round, first.to.id)
 		}
 	}

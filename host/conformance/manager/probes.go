@@ -120,7 +120,7 @@ func (t T) attempt(at point, m *match) (granted *kit.Answer) {
 			continue
 		}
 		if left != "" {
-			t.league.leaveOut(r.check, left)
+			t.leaveOut(r.check, left)
 			continue
 		}
 		a := t.probeBy(r.check, func() kit.Request { return r.request(t, m) })
@@ -130,7 +130,7 @@ func (t T) attempt(at point, m *match) (granted *kit.Answer) {
 				"and has one player too few to accept another", r.check)
 		}
 		if a.Taken() && at >= late && at <= contradicting {
-			t.league.spoil(r.check)
+			t.spoil(r.check)
 		}
 		if a.Taken() && at == contradicting {
 			left = fmt.Sprintf("the match already has a result, because manager.%s failed", r.check)
@@ -183,7 +183,7 @@ func won(t T, m *match) *report { return t.wonBy(m, 0) }
 
 // unknown returns a report of a match that no league has.
 func unknown(t T, m *match) kit.Request {
-	t.reported()
+	t.needsReports()
 	none := &match{id: "R99M99", players: [2]string{"P98", "P99"}, referee: t.referees()[0]}
 	if m != nil {
 		none.round, none.referee = m.round, m.referee
@@ -240,7 +240,7 @@ var reportForms = []struct {
 
 // reportIn reports the nth match in the form of its turn. A form that is not
 // accepted is for another check to find; a plain report follows it.
-func (t T) reportIn(nth int, m *match) *probe {
+func (t T) reportIn(nth int, m *match) *kit.Answer {
 	name := probeName("report", nth)
 	if nth > 0 && nth < len(reportForms) {
 		form := reportForms[nth]
@@ -256,13 +256,12 @@ func (t T) reportIn(nth int, m *match) *probe {
 				return kit.Request{Message: r, Dialect: form.dialect}
 			})
 		}
-		made := t.league.probes[form.check]
-		if a := made.answer; a.Taken() && (a.Message.Text("message_type") != "" || a.Message.Has("recorded")) {
-			return made
+		a := t.probes[form.check]
+		if a.Taken() && (a.Message.Text("message_type") != "" || a.Message.Has("recorded")) {
+			return a
 		}
 	}
-	t.probe(name, t.copyOf(m))
-	return t.league.probes[name]
+	return t.probe(name, t.copyOf(m))
 }
 
 // crowd are the queries that arrive at the same time as two reports.
@@ -270,31 +269,23 @@ var crowd = slices.Repeat([]string{protocol.QueryStandings, protocol.QueryStatus
 
 // probeCrowd reports a match twice at the same time, during many queries.
 func (t T) probeCrowd(m *match) {
-	names := []string{"report.twice", "report.twice.other"}
-	for i := range crowd {
-		names = append(names, probeName("crowd", i))
+	const one, other = "report.twice", "report.twice.other"
+	messages := map[string]protocol.Message{one: t.copyOf(m), other: t.copyOf(m)}
+	for i, query := range crowd {
+		messages[probeName("crowd", i)] = t.query(t.players()[i%len(t.players())], query)
 	}
-	made := make([]*probe, len(names))
 	var waits []func()
-	for i := range names {
+	for name, message := range messages {
 		waits = append(waits, t.Go(func(own *kit.T) {
-			t := with(own)
-			message := protocol.Message(t.copyOf(m))
-			if i > 1 {
-				message = t.query(t.players()[i%len(t.players())], crowd[i-2])
-			}
-			made[i] = &probe{answer: t.send(message)}
-			made[i].evidence = slices.Clone(own.Evidence)
+			a := with(own).send(message)
+			t.Do(func() { t.probes[name] = a })
 		}))
 	}
 	for _, wait := range waits {
 		wait()
 	}
-	if made[0].answer.Refused {
-		made[0], made[1] = made[1], made[0]
-	}
-	for i, name := range names {
-		t.league.probes[name] = made[i]
+	if t.probes[one].Refused {
+		t.probes[one], t.probes[other] = t.probes[other], t.probes[one]
 	}
 }
 

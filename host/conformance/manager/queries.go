@@ -56,36 +56,37 @@ var queryTests = map[string]func(T){
 		}
 	},
 	"query.running": func(t T) {
-		l := t.played()
-		want := map[string]any{"status": protocol.LeagueRunning, "current_round": l.rounds[0].number, "matches_completed": 0}
+		t.played()
+		want := map[string]any{"status": protocol.LeagueRunning, "current_round": t.rounds[0].number, "matches_completed": 0}
 		if t.mixed() {
 			delete(want, "matches_completed") // others go on
 		}
-		if l.stopped == "" {
-			want["total_rounds"], want["total_matches"] = len(l.rounds), len(t.matches)
+		if t.stopped == "" {
+			want["total_rounds"], want["total_matches"] = len(t.rounds), len(t.matches)
 		}
 		t.states("the league", t.dataOf(t.recorded("status.during")), want)
 	},
 	"query.schedule": func(t T) {
-		l, listed := t.played(), matchesIn(t.dataOf(t.recorded("schedule.during")))
+		t.played()
+		listed := matchesIn(t.dataOf(t.recorded("schedule.during")))
 		for _, m := range t.matches {
 			f := listed[m.id]
 			if f == nil {
 				t.Fail("match %s, which was assigned in round %d, is missing", m.id, m.round)
 			}
 			want := map[string]any{"player_A_id": m.players[0], "player_B_id": m.players[1], "round_id": m.round}
-			if m.round == l.rounds[0].number && m.referee != nil {
+			if m.round == t.rounds[0].number && m.referee != nil {
 				want["referee_id"] = m.by.to.id
 			}
 			t.states("match "+m.id, f, want)
 		}
-		if l.stopped == "" && len(listed) != len(t.matches) {
+		if t.stopped == "" && len(listed) != len(t.matches) {
 			t.Fail("the number of matches listed is %d, and of those played %d", len(listed), len(t.matches))
 		}
 	},
 	"query.progress": func(t T) {
 		t.played()
-		done, listed := t.league.first, matchesIn(t.dataOf(t.recorded("schedule.after")))
+		done, listed := t.first, matchesIn(t.dataOf(t.recorded("schedule.after")))
 		if listed[done.id] == nil {
 			t.Skip("GET_SCHEDULE does not list match %s", done.id)
 		}
@@ -98,7 +99,7 @@ var queryTests = map[string]func(T){
 		t.states("match "+done.id, listed[done.id], map[string]any{"winner": done.winner()})
 	},
 	"query.next": func(t T) {
-		first := t.played().rounds[0]
+		first := t.played()[0]
 		for i, a := range t.players() {
 			for _, m := range first.matches { // none if it has a bye, or another referee
 				if side := slices.Index(m.players[:], a.id); side >= 0 && m.referee != nil {
@@ -114,7 +115,7 @@ var queryTests = map[string]func(T){
 	},
 	"query.over": atTheEnd(func(t T) {
 		t.states("the league", t.dataOf(t.recorded("over.status")), map[string]any{
-			"status": protocol.LeagueFinished, "total_rounds": len(t.league.rounds),
+			"status": protocol.LeagueFinished, "total_rounds": len(t.rounds),
 			"matches_completed": len(t.matches), "total_matches": len(t.matches),
 		})
 		if data := t.dataOf(t.recorded("over.next")); data.Has("next_match") {
@@ -133,14 +134,15 @@ var queryTests = map[string]func(T){
 		}
 	},
 	"load.speed": func(t T) {
-		all := slices.Clone(t.played().timed)
+		t.played()
+		all := slices.Clone(t.timed)
 		if len(all) == 0 {
 			t.Skip("nothing was asked while the league ran")
 		}
-		slices.SortFunc(all, func(a, b *probe) int { return cmp.Compare(a.answer.Took, b.answer.Took) })
-		median, longest := all[len(all)/2].answer.Took, all[len(all)-1].answer.Took
+		slices.SortFunc(all, func(a, b *kit.Answer) int { return cmp.Compare(a.Took, b.Took) })
+		median, longest := all[len(all)/2].Took, all[len(all)-1].Took
 		if longest > t.session.Timeout/4 {
-			t.blame(all[len(all)-1])
+			t.Exhibit(all[len(all)-1])
 			t.Fail("an answer took %v of the %v that agents wait", longest.Round(time.Millisecond), t.session.Timeout)
 		}
 		t.Note("%d answers took %.1f ms in the median and %.1f ms at most", len(all), kit.Milliseconds(median), kit.Milliseconds(longest))

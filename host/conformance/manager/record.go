@@ -1,11 +1,13 @@
 package manager
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -15,33 +17,28 @@ func (t T) started() bool {
 	if t.Until(t.shortDelay(), announced) { // it may just be about to begin
 		return true
 	}
-	status := ""
-	if a := t.ask(protocol.QueryStatus); !a.Refused {
-		status = a.Message.Object("data").Text("status")
-	}
-	if status != protocol.LeagueRunning && status != protocol.LeagueScheduling {
-		return false
-	}
-	return t.Until(t.session.Patience(), announced)
+	a := t.ask(protocol.QueryStatus)
+	status := a.Message.Object("data").Text("status")
+	begins := !a.Refused && (status == protocol.LeagueRunning || status == protocol.LeagueScheduling)
+	return begins && t.Until(t.session.Patience(), announced)
 }
 
-// leaguePlayed returns the league, and has it played the first time. It does not
+// leaguePlayed has the league played the first time. It does not
 // matter whether the manager leaves in the meantime: the checks read the record.
-func (t T) leaguePlayed() *league {
+func (t T) leaguePlayed() {
 	if t.playing == nil {
 		t.peers.playing = t.Aside()
 		playLeague(T{t.playing, t.peers})
 	}
-	return t.league
 }
 
-// played returns the league. It skips the check if the league did not begin.
-func (t T) played() *league {
-	l := t.leaguePlayed()
-	if len(l.rounds) == 0 {
+// played returns the rounds of the league. It skips the check if that did not begin.
+func (t T) played() []*round {
+	t.leaguePlayed()
+	if len(t.rounds) == 0 {
 		t.Skip("the league did not begin: %s", t.whyStopped())
 	}
-	return l
+	return t.rounds
 }
 
 // whyStopped says why the league did not end, or which check says so.
@@ -49,16 +46,15 @@ func (t T) whyStopped() string {
 	if t.session.Selected(assignsMatches) {
 		return "see " + assignsMatches
 	}
-	return t.league.stopped
+	return t.stopped
 }
 
-// complete returns the league. It skips the check if the league did not end.
-func (t T) complete() *league {
-	l := t.played()
-	if l.stopped != "" {
+// complete skips the check if the league did not end.
+func (t T) complete() {
+	t.played()
+	if t.stopped != "" {
 		t.Skip("the league did not end: %s", t.whyStopped())
 	}
-	return l
 }
 
 // probe sends a message of the league, and records the answer.
@@ -68,18 +64,16 @@ func (t T) probe(name string, m protocol.Message) *kit.Answer {
 
 // probeBy is probe for a message in a form of its own. If making it skips, the probe says why.
 func (t T) probeBy(name string, request func() kit.Request) *kit.Answer {
-	made := &probe{answer: new(kit.Answer)}
-	t.Evidence = nil
-	if why, ended := t.Catch(func() { made.answer = t.Send(request()) }); ended {
-		made.missing = why
+	a := new(kit.Answer)
+	if why, ended := t.Catch(func() { a = t.Send(request()) }); ended {
+		t.missing[name] = why
 	}
-	if t.league.closed && made.answer.Err != nil && t.Unreachable() {
-		made.missing = "the manager left when its league was complete"
+	if t.closed && errors.Is(a.Err, jsonrpc.ErrConnect) {
+		t.missing[name] = "the manager left when its league was complete"
 	}
-	made.evidence = slices.Clone(t.Evidence)
-	t.league.probes[name] = made
-	t.league.timed = append(t.league.timed, made)
-	return made.answer
+	t.probes[name] = a
+	t.timed = append(t.timed, a)
+	return a
 }
 
 const begunByItself = "the league began by itself after the last registration"
@@ -87,32 +81,23 @@ const begunByItself = "the league began by itself after the last registration"
 // recorded returns the answer to a probe, and adds it to the evidence. It skips
 // the check if the probe was not made.
 func (t T) recorded(name string) *kit.Answer {
-	l := t.leaguePlayed()
-	made := l.probes[name]
+	t.leaguePlayed()
+	a, why := t.probes[name], t.missing[name]
 	switch {
-	case made != nil && made.missing != "":
-		t.Skip("%s", made.missing)
-	case made != nil:
-	case l.selfStarted && strings.HasPrefix(name, "start"):
+	case why != "":
+		t.Skip("%s", why)
+	case a != nil:
+	case t.selfStarted && strings.HasPrefix(name, "start"):
 		t.Skip(begunByItself)
 	case t.conducts():
 		t.Skip(conductsMatches)
-	case l.stopped != "":
+	case t.stopped != "":
 		t.Skip("the league did not get that far: %s", t.whyStopped())
 	default:
 		t.Skip("the league has too few matches for that; use more players (--players)")
 	}
-	t.blame(made)
-	return made.answer
-}
-
-// blame adds the exchange of a probe to the evidence, if it was made.
-func (t T) blame(made *probe) {
-	if made != nil {
-		for _, e := range made.evidence {
-			t.Keep(e)
-		}
-	}
+	t.Exhibit(a)
+	return a
 }
 
 func (t T) show(m *message) {

@@ -8,16 +8,16 @@ import (
 var reportTests = map[string]func(T){
 	"report.ack": func(t T) {
 		t.recorded(probeName("report", 0))
-		said := t.league.probes["report.context"] // the same of its match as the next
-		for n := range t.league.reported + 1 {
+		said := t.probes["report.context"] // the same of its match as the next
+		for n := range t.reported + 1 {
 			name := probeName("report", n)
-			if made := t.league.probes[name]; made != nil && (said == nil || !said.answer.Taken() || !duplicate(made.answer)) {
+			if made := t.probes[name]; made != nil && (said == nil || !said.Taken() || !duplicate(made)) {
 				t.acknowledged(t.recorded(name))
 			}
 		}
 	},
 	"report.match": func(t T) {
-		a, m := t.recorded(probeName("report", 0)), t.league.first
+		a, m := t.recorded(probeName("report", 0)), t.first
 		t.acknowledged(a)
 		t.states("the answer", a.Message, map[string]any{"match_id": m.id, "round_id": m.round})
 	},
@@ -37,16 +37,17 @@ var reportTests = map[string]func(T){
 	"report.twice": func(t T) {
 		t.acknowledged(t.recorded("report.twice"))
 		t.alreadyKnown(t.recorded("report.twice.other"))
-		if table := t.league.countedTwice; table != "" {
-			t.recorded(table)
+		if t.countedTwice {
+			t.recorded("table")
 			t.Fail("both are acknowledged, and the standings count the match twice")
 		}
 	},
 	"report.codes": func(t T) {
+		t.played()
 		coded := 0
 		for _, r := range refusals {
-			made := t.played().probes[r.check]
-			if r.code == 0 || made == nil || made.answer.Code == 0 {
+			made := t.probes[r.check]
+			if r.code == 0 || made == nil || made.Code == 0 {
 				continue // for another check to find
 			}
 			coded++

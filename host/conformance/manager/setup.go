@@ -20,7 +20,7 @@ var registrationTests = map[string]func(T){
 		for _, a := range t.registered() {
 			who := protocol.Sender(a.role, a.id) // some managers number each role
 			if other, taken := seen[who]; taken {
-				t.Show("the manager", a.last().Body)
+				t.Show("the manager", a.last.Body)
 				t.Fail("%s has the same id as %s: %s", a.name, other, a.id)
 			}
 			seen[who] = a.name
@@ -32,7 +32,7 @@ var registrationTests = map[string]func(T){
 		if a.id == "" {
 			t.Skip("the player that asks for an id could not register: %s", t.whyStopped())
 		}
-		t.Show("the manager", a.last().Body)
+		t.Show("the manager", a.last.Body)
 		if a.id != t.wantedID() {
 			t.Fail("player:%s was assigned the id %s", t.wantedID(), a.id)
 		}
@@ -108,12 +108,12 @@ var startTests = map[string]func(T){
 // of an agent, exactly as the protocol says, with all that the protocol asks for.
 func (t T) joinsByTheBook(a *member, typ protocol.Type) {
 	why, ended := t.Catch(func() { t.join(a) })
-	if a.first() == nil {
+	if a.first == nil {
 		t.Fail("%s", why)
 	}
-	t.Show("the manager", a.first().Body)
-	t.Accepted(a.first(), typ)
-	t.Valid(a.first().Message, typ, true)
+	t.Show("the manager", a.first.Body)
+	t.Accepted(a.first, typ)
+	t.Valid(a.first.Message, typ, true)
 	if ended {
 		t.Fail("%s", why)
 	}
@@ -121,22 +121,22 @@ func (t T) joinsByTheBook(a *member, typ protocol.Type) {
 
 // wasPlayed is the check that says why a league has stopped.
 func wasPlayed(t T) {
-	l := t.leaguePlayed()
-	start := l.probes["start"]
-	n := len(l.rounds)
+	t.leaguePlayed()
+	start := t.probes["start"]
+	n := len(t.rounds)
 	switch {
 	case t.lastPlayer().id == "":
-		t.Fail("%s", l.stopped) // it cannot register
-	case n == 0 && !l.selfStarted && (start == nil || !start.answer.Taken()):
-		t.Skip("the league did not begin: %s", l.stopped)
-	case l.refusedReport:
-		t.Skip("the league did not end: %s", l.stopped)
-	case l.stopped != "" && n == 0:
-		t.blame(start)
-		t.Fail("%s", l.stopped)
-	case l.stopped != "":
-		t.show(l.rounds[n-1].matches[0].by)
-		t.Fail("%s", l.stopped)
+		t.Fail("%s", t.stopped) // it cannot register
+	case n == 0 && !t.selfStarted && (start == nil || !start.Taken()):
+		t.Skip("the league did not begin: %s", t.stopped)
+	case t.refusedReport:
+		t.Skip("the league did not end: %s", t.stopped)
+	case t.stopped != "" && n == 0:
+		t.Exhibit(start)
+		t.Fail("%s", t.stopped)
+	case t.stopped != "":
+		t.show(t.rounds[n-1].matches[0].by)
+		t.Fail("%s", t.stopped)
 	}
 	t.Note("%s in %s", kit.Count(len(t.matches), "match", "matches"), kit.Count(n, "round", "rounds"))
 }

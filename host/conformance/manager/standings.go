@@ -2,11 +2,9 @@ package manager
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
@@ -16,13 +14,13 @@ import (
 // matches and their reports, the end and, of tables and ends, what messages of one type state. Of a
 // table it must be known which matches it should contain.
 func (t T) evidence(typ protocol.Type) []*message {
-	l := t.played()
+	t.played()
 	types := []protocol.Type{announcement, protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver}
 	if typ == theEnd {
 		types = append(types, theEnd)
 	}
 	all := t.messagesOf(types...)
-	for _, r := range l.rounds {
+	for _, r := range t.rounds {
 		for _, to := range t.registered() {
 			if m := t.about(to, typ, r); m != nil && typ != theEnd && !r.spoiled {
 				all = append(all, m)
@@ -37,16 +35,15 @@ func (t T) evidence(typ protocol.Type) []*message {
 			all = append(all, m.sent)
 		}
 	}
-	for i, r := range l.rounds {
-		if made := l.probes[probeName("table", i+1)]; made != nil && !r.spoiled && typ == protocol.TypeLeagueQuery {
-			x := &trace.Exchange{Raw: made.answer.Body}
-			x.Agent, x.Type, x.Answer = "manager", typ, made.answer.Read(typ)
-			x.Request = &protocol.LeagueQuery{QueryType: protocol.QueryStandings}
-			all = append(all, &message{Exchange: x, arrival: r.closed})
-		}
+	if typ == protocol.TypeLeagueQuery && t.tabled != nil && !t.tabled.spoiled {
+		asked := t.probes["table"]
+		x := &trace.Exchange{Raw: asked.Body}
+		x.Agent, x.Type, x.Answer = "manager", typ, asked.Read(typ)
+		x.Request = &protocol.LeagueQuery{QueryType: protocol.QueryStandings}
+		all = append(all, &message{Exchange: x, arrival: t.tabled.closed})
 	}
 	slices.SortStableFunc(all, func(a, b *message) int { return cmp.Compare(a.arrival, b.arrival) })
-	if l.stopped == "" && !slices.ContainsFunc(all, func(m *message) bool { return m.Type == theEnd }) {
+	if t.stopped == "" && !slices.ContainsFunc(all, func(m *message) bool { return m.Type == theEnd }) {
 		over := &trace.Exchange{Exchange: judge.Exchange{Type: theEnd, Request: new(protocol.LeagueCompleted)}}
 		all = append(all, &message{Exchange: over})
 	}
@@ -77,8 +74,8 @@ func judged(typ protocol.Type, whole bool, ids ...string) func(t T) {
 				}
 			}
 			t.Fail("%s lacks, or does not agree with, %s", typ, missing[0])
-		case examined == 0 && t.league.spoiled != "":
-			t.Skip("what it should be is not known, because manager.%s failed", t.league.spoiled)
+		case examined == 0 && t.spoiled != "":
+			t.Skip("what it should be is not known, because manager.%s failed", t.spoiled)
 		case examined == 0:
 			t.Skip("it cannot be judged: nothing says %s", cmp.Or(strings.Join(missing, "; "), "it"))
 		}
@@ -96,8 +93,8 @@ var tableTests = map[string]func(T){
 	"standings.query":   judged(protocol.TypeLeagueQuery, true, "standings", "ranks", "ties"),
 	"roundend.summary":  judged(roundEnd, false, "totals"),
 	"end.standings": atTheEnd(func(t T) {
-		if t.league.spoiled != "" {
-			t.Skip("the right final standings are not known, because manager.%s failed", t.league.spoiled)
+		if t.spoiled != "" {
+			t.Skip("the right final standings are not known, because manager.%s failed", t.spoiled)
 		}
 		judged(theEnd, true, "standings", "ranks")(t)
 		judged(theEnd, false, "ties")(t)
@@ -108,32 +105,29 @@ var tableTests = map[string]func(T){
 		judged(theEnd, true, "champion")(t)
 	},
 	"end.totals": atTheEnd(each(func(t T, m *message) string {
-		t.reported()
+		t.needsReports()
 		rounds, matches := m.fields.Count("total_rounds"), m.fields.Count("total_matches")
-		wrong := rounds != len(t.league.rounds) || matches != len(t.matches)
+		wrong := rounds != len(t.rounds) || matches != len(t.matches)
 		return when(wrong, "total_rounds is %d and total_matches is %d; there were %d with %d",
-			rounds, matches, len(t.league.rounds), len(t.matches))
+			rounds, matches, len(t.rounds), len(t.matches))
 	}, theEnd)),
 }
 
 // listsPlayers returns a check that a table has a line for each player, with ranks from 1.
 func listsPlayers(typ protocol.Type, table string) func(T) {
 	return each(func(t T, m *message) string {
-		lines := m.fields.List(table)
-		ids, ranks := map[string]bool{}, map[int]string{}
-		for _, f := range lines {
-			id, rank := f.Text("player_id"), f.Count("rank")
-			if rank < 1 || rank > len(t.players()) || ranks[rank] != "" {
-				return fmt.Sprintf("rank of %s is %s", id, f.Shown("rank"))
-			}
-			ids[id], ranks[rank] = true, id
+		var ids, want []string
+		var ranks, places []int
+		for _, f := range m.fields.List(table) {
+			ids, ranks = append(ids, f.Text("player_id")), append(ranks, f.Count("rank"))
 		}
-		for _, a := range t.players() {
-			if !ids[a.id] || len(lines) != len(t.players()) {
-				return fmt.Sprintf("it has %s; want one for each of %s, also for %s", kit.Count(len(lines), "line", "lines"),
-					kit.Count(len(t.players()), "player", "players"), a.id)
-			}
+		for i, a := range t.players() {
+			want, places = append(want, a.id), append(places, i+1)
 		}
-		return ""
+		slices.Sort(ids)
+		slices.Sort(want)
+		slices.Sort(ranks)
+		wrong := !slices.Equal(ids, want) || !slices.Equal(ranks, places)
+		return when(wrong, "it lists %q with the ranks %d; want a line for each of %q, with ranks from 1", ids, ranks, want)
 	}, typ)
 }

@@ -23,7 +23,7 @@ func (p *peers) send(ctx context.Context, a *member, out *jsonrpc.Outgoing) (*js
 	switch {
 	case in.Type == protocol.TypeMatchResultReport:
 		return p.reports(ctx, a, in, out)
-	case in.Type == protocol.TypeLeagueRegisterRequest && a == p.lastPlayer() && a.first() == nil:
+	case in.Type == protocol.TypeLeagueRegisterRequest && a == p.lastPlayer() && a.first == nil:
 		p.turn.Lock()
 		adopted := T{p.playing.Aside(), p}.attempt(enrolling, nil)
 		p.turn.Unlock()

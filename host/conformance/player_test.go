@@ -92,7 +92,8 @@ func TestPlayerAnswersLater(t *testing.T) {
 func TestUnregisteredPlayer(t *testing.T) {
 	t.Parallel()
 	r := examined(t, conformance.Player, func(scale) (*testAgent, error) {
-		return mutated(mutant{out: replaces(isType(application), acceptsPlayer)}, aPlayer(nil))
+		// One that is patient for a moment only changes its answers where all are slow.
+		return mutated(mutant{out: replaces(isType(application), acceptsPlayer)}, aPlayer(func(c *player.Config) { c.Patience = -1 }))
 	}, failing(), func(s scale, o *conformance.Config) { o.Wait = s.of(time.Second) })
 	var registration []string
 	for _, c := range conformance.Checks(conformance.Player) {

@@ -62,27 +62,19 @@ const (
 	MaxPlayers     = manager.MaxPlayers
 )
 
-// suiteOf builds the suite of a role when it is needed: the hostile requests in it are long, and
+// suites build those of the roles when they are needed: the hostile requests in them are long, and
 // every command of a program asks for the names of the roles.
-func suiteOf(role Role) (kit.Suite, error) {
-	switch role {
-	case Player:
-		return player.Suite(), nil
-	case Referee:
-		return referee.Suite(), nil
-	case Manager:
-		return manager.Suite(), nil
-	}
-	return kit.Suite{}, fmt.Errorf("there are no checks for the role %q; use player, referee, manager", role)
-}
+var suites = map[Role]func() kit.Suite{Player: player.Suite, Referee: referee.Suite, Manager: manager.Suite}
 
 // Roles returns the roles for which there are checks.
 func Roles() []Role { return []Role{Player, Referee, Manager} }
 
 // ParseRole reads a role. The error names the known roles.
 func ParseRole(s string) (Role, error) {
-	suite, err := suiteOf(Role(s))
-	return suite.Role, err
+	if suites[Role(s)] == nil {
+		return "", fmt.Errorf("there are no checks for the role %q; use player, referee, manager", s)
+	}
+	return Role(s), nil
 }
 
 // Levels returns all levels, most serious first.
@@ -90,8 +82,10 @@ func Levels() []Level { return kit.Levels() }
 
 // Checks returns the checks of a role, in the order in which they run; nil for an unknown role.
 func Checks(role Role) []Check {
-	s, _ := suiteOf(role)
-	return s.Checks
+	if _, err := ParseRole(string(role)); err != nil {
+		return nil
+	}
+	return suites[role]().Checks
 }
 
 // Select returns the checks with the given ids. An id also selects all checks
@@ -102,10 +96,10 @@ func Select(checks []Check, only []string) ([]Check, error) { return kit.Select(
 // Run runs the checks and returns their results. The error says why there is no report: the config
 // is wrong, no agent is listening (an *UnreachableError), or ctx was canceled.
 func Run(ctx context.Context, cfg Config) (_ *Report, err error) {
-	suite, err := suiteOf(cfg.Role)
-	if err != nil {
+	if _, err := ParseRole(string(cfg.Role)); err != nil {
 		return nil, err
 	}
+	suite := suites[cfg.Role]()
 	checks, err := kit.Select(suite.Checks, cfg.Only)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,9 @@ var pages = template.Must(template.New("report").Funcs(template.FuncMap{"brief":
 {{- with .Passed}}passed:
 {{template "list" .}}{{end}}
 {{- range .Levels}}{{printf "%-7s %3d passed, %d failed, %d not tested" . ($.Count . "passed") ($.Count . "failed") ($.Count . "skipped")}}
-{{end}}our tolerant agents {{.Tolerant}}
+{{end}}our tolerant agents {{with .Played}}
+	{{- if not .Tried}}have not played with it: {{.Why}}{{else if .Why}}cannot play with it: {{.Why}}{{else}}can play with it{{end}}
+{{- end}}
 strict agents {{.Strict}} ({{printf "%.1f" .Seconds}} s)
 {{define "list"}}{{range .}}  {{printf "%-6s  %s" .Level .ID}}: {{or .Detail .Rule}}
 {{end}}
@@ -81,8 +83,8 @@ func (r *Report) WriteText(w io.Writer, all bool, lowest Level) error {
 		*Report
 		Levels                   []Level
 		Failed, Untested, Passed []Outcome
-		Tolerant, Strict         string
-	}{Report: shown, Levels: from(lowest), Untested: shown.having(Skipped, ""), Tolerant: played(r.Played), Strict: r.strictly()}
+		Strict                   string
+	}{Report: shown, Levels: from(lowest), Untested: shown.having(Skipped, ""), Strict: r.strictly()}
 	for _, l := range page.Levels {
 		page.Failed = append(page.Failed, shown.having(Failed, l)...)
 	}
@@ -92,32 +94,15 @@ func (r *Report) WriteText(w io.Writer, all bool, lowest Level) error {
 	return pages.Execute(w, page)
 }
 
-// played says whether our tolerant agents can play: whether they have.
-func played(p Play) string {
-	switch {
-	case !p.Tried:
-		return "have not played with it: " + p.Why
-	case p.Why != "":
-		return "cannot play with it: " + p.Why
-	}
-	return "can play with it"
-}
-
 // strictly says whether strict agents can play, who need all but the checks of level wild.
 func (r *Report) strictly() string {
+	r = r.From(Should)
 	var failed []string
-	untested := 0
-	for _, o := range r.Outcomes {
-		switch {
-		case o.Level == Wild:
-		case o.Status == Failed:
-			failed = append(failed, o.ID)
-		case o.Status == Skipped:
-			untested++
-		}
+	for _, o := range r.having(Failed, "") {
+		failed = append(failed, o.ID)
 	}
 	const most = 3
-	switch n := len(failed); {
+	switch n, untested := len(failed), len(r.having(Skipped, "")); {
 	case n > most:
 		return fmt.Sprintf("cannot play with it: %s and %d more failed", strings.Join(failed[:most], ", "), n-most)
 	case n > 0:

@@ -133,11 +133,7 @@ func valid(typ protocol.Type) step { return func(t T) { t.Valid(t.last.Message, 
 // both looks at the two answers that matter.
 func both(look step) step { return kit.Script(invite, look, call, look) }
 
-// headed is a message with another header.
-func headed(change func(*protocol.Header)) kit.Request {
-	return kit.Request{Fault: func(m protocol.Message) { change(m.Head()) }}
-}
-
+// edited is a message with other members.
 func edited(edit kit.Edit) kit.Request { return kit.Request{Edit: edit} }
 
 // repeats is how often a player is sent the same call. A player that chooses
@@ -245,7 +241,7 @@ func needsKeys(t T) {
 	}
 }
 
-var forged = headed(func(h *protocol.Header) { h.AuthToken = kit.Forged })
+var forged = edited(kit.Set("auth_token", kit.Forged))
 
 // refusesCall tests that an edited call is refused.
 func refusesCall(edit kit.Edit) step {
@@ -346,11 +342,11 @@ var fieldTests = map[string]step{
 	"fields.unknown": kit.Script(invites(unknown), calls(unknown)),
 	"fields.time": func(t T) {
 		for _, stamp := range []string{"2026-03-14T09:10:13.250Z", "2026-03-14T09:10:13.250001+00:00", "2026-03-14T09:10:13+00:00"} {
-			stamped := headed(func(h *protocol.Header) { h.Timestamp = stamp })
+			stamped := edited(kit.Set("timestamp", stamp))
 			kit.Script(next, invites(stamped), calls(stamped))(t)
 		}
 	},
-	"fields.optional": kit.Script(invite, calls(headed(func(h *protocol.Header) { h.LeagueID, h.RoundID = "", protocol.Round{} }))),
+	"fields.optional": kit.Script(invite, calls(edited(kit.Delete("league_id", "round_id")))),
 	"fields.missing":  kit.Script(invite, tolerates(calling, edited(kit.Delete("context", "deadline", "game_type", "player_id", "conversation_id")))),
 	"fields.round": tolerates(invitation, edited(func(m map[string]any) {
 		if round := m["round_id"]; round != nil {
@@ -376,7 +372,7 @@ func promise(t T) {
 // reveals ends the match with a number so much off what follows from its key. The
 // acknowledgement says whether the number could be verified.
 func reveals(off int, verified string) step {
-	return kit.Script(acks(func(t T) protocol.Message { return drawn(t, off) }), saysVerified(verified))
+	return kit.Script(acks(drawn(off)), saysVerified(verified))
 }
 
 func saysVerified(verified string) step {
@@ -403,11 +399,11 @@ var drawTests = map[string]step{
 	"draws.number":   kit.Script(promise, reveals(2, "false")),
 	"draws.swapped":  kit.Script(promise, func(t T) { t.key = draws.NewKey() }, tells(calling), reveals(0, "false")),
 	"draws.reused": func(t T) {
-		kit.Script(promise, acks(func(t T) protocol.Message { return drawn(t, 0) }))(t)
+		kit.Script(promise, acks(drawn(0)))(t)
 		key := t.key
 		kit.Script(next, func(t T) { t.key = key }, promise, reveals(0, "false"))(t)
 	},
-	"draws.round": kit.Script(promise, acks(func(t T) protocol.Message { return drawn(t, 0) }), acks(func(t T) protocol.Message {
+	"draws.round": kit.Script(promise, acks(drawn(0)), acks(func(t T) protocol.Message {
 		end := t.RoundCompleted()
 		end.RoundID = protocol.RoundNumber(t.round)
 		return end

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -87,25 +88,23 @@ func (t T) send(what message, how ...kit.Request) *kit.Answer {
 // call, the answer is what it posts to the referee before the deadline. A
 // player that once posted nothing is not waited for again.
 func (t T) deliver(r kit.Request) *kit.Answer {
-	head := r.Message.Head()
-	want := map[protocol.Type]protocol.Type{
-		protocol.TypeGameInvitation: protocol.TypeGameJoinAck, protocol.TypeChooseParityCall: protocol.TypeChooseParityResponse,
-	}[head.MessageType]
-	began := time.Now()
+	head, began := r.Message.Head(), time.Now()
+	want := head.MessageType.Answer()
 	t.last = t.Send(r)
+	asks := want == protocol.TypeGameJoinAck || want == protocol.TypeChooseParityResponse
 	acknowledges := t.last.OK() && !t.last.Refused && protocol.Type(t.last.Message.Text("message_type")) != want && !joins(t.last) && choiceIn(t.last) == ""
-	if want == "" || !acknowledges || t.synchronous.Load() {
+	if !asks || !acknowledges || t.synchronous.Load() {
 		return t.last
 	}
 	var late *trace.Exchange
 	posted := func() bool {
-		for i, m := range t.posted {
-			if m.Type == want && m.Match == head.MatchID {
-				late, t.peers.posted = m, append(t.posted[:i:i], t.posted[i+1:]...)
-				return true
-			}
+		i := slices.IndexFunc(t.posted, func(m *trace.Exchange) bool {
+			return m.Type == want && m.Match == head.MatchID && m.At.After(began)
+		})
+		if i >= 0 {
+			late = t.posted[i]
 		}
-		return false
+		return late != nil
 	}
 	if !t.Until(time.Until(began.Add(t.T.Session.Timeout)), posted) {
 		t.synchronous.Store(true)
@@ -214,13 +213,7 @@ func ended(t T, number int) *protocol.GameOver {
 	}}
 }
 
-// over returns the end of a match that the player has lost.
-func over(t T) protocol.Message {
-	if t.chosen == protocol.Odd {
-		return ended(t, 4)
-	}
-	return ended(t, 7)
-}
+func over(t T) protocol.Message { return ended(t, 7) }
 
 // overAs returns that of a match that has ended otherwise.
 func overAs(change func(t T, r *protocol.GameResult)) message {
@@ -233,16 +226,18 @@ func overAs(change func(t T, r *protocol.GameResult)) message {
 
 // drawn returns the end of a match that reveals its key, with a number so much off the one
 // that follows from it.
-func drawn(t T, off int) protocol.Message {
-	n, err := t.bound().Number(t.key)
-	if err != nil {
-		panic(err) // the suite makes its keys itself
+func drawn(off int) message {
+	return func(t T) protocol.Message {
+		n, err := t.bound().Number(t.key)
+		if err != nil {
+			panic(err) // the suite makes its keys itself
+		}
+		m := ended(t, 1+(n-1+off)%10)
+		if m.DrawKey, m.DrawNonces = t.key, map[string]string{}; t.nonce != "" {
+			m.DrawNonces[t.ID] = t.nonce
+		}
+		return m
 	}
-	m := ended(t, 1+(n-1+off)%10)
-	if m.DrawKey, m.DrawNonces = t.key, map[string]string{}; t.nonce != "" {
-		m.DrawNonces[t.ID] = t.nonce
-	}
-	return m
 }
 
 // gameError returns the announcement of a retry.

@@ -370,8 +370,8 @@ func (k matchKeys) signed(answer func(in *request) *reply) func(in *request) *re
 func retryMutants() []mutant {
 	busyTimes, slowed, keys := map[string]int{}, map[string]bool{}, matchKeys{}
 	return []mutant{
-		{check: "referee.retry.join", serve: keys.learn, out: instead(invitation, isBusy, keys.signed(declining))},
-		{check: "referee.retry.choice", out: instead(call, isBusy, refusing)},
+		{check: "referee.retry.join", halts: true, serve: keys.learn, out: instead(invitation, isBusy, keys.signed(declining))},
+		{check: "referee.retry.choice", halts: true, out: instead(call, isBusy, refusing)},
 		{check: "referee.retry.ids", out: only(invitation, func(m *memory, in *request, next onward) *reply {
 			return frames(invitation, set("id", in.key()))(m, in, next)
 		})},

@@ -64,24 +64,22 @@ func (t *T) foreignRound() *protocol.RoundAnnouncement {
 
 // attacks are those of all roles, and bad announcements.
 func attacks() []kit.Attack {
-	bad := func(name string, edit func(m, match map[string]any)) kit.Attack {
-		return kit.Attack{Name: name, Edit: editMatch(edit)}
-	}
-	twice := editMatch(func(m, match map[string]any) { m["matches"] = []any{match, match} })
-	return append(kit.Attacks("notify_match_result"),
-		bad("match", func(_, match map[string]any) { delete(match, "match_id") }),
-		bad("wrongtype", func(_, match map[string]any) { match["match_id"] = []int{7} }),
-		bad("path", func(_, match map[string]any) { match["match_id"] = "../../R1M1" }),
-		bad("self", func(_, match map[string]any) { match["player_B_id"] = match["player_A_id"] }),
-		kit.Attack{Name: "twice", Send: func(t *kit.T, valid kit.Request) *kit.Answer {
-			if with(t).assignment().name != "" {
-				return nil
+	all := kit.Attacks("notify_match_result")
+	for name, edit := range map[string]func(m, match map[string]any){
+		"match":     func(_, match map[string]any) { delete(match, "match_id") },
+		"wrongtype": func(_, match map[string]any) { match["match_id"] = []int{7} },
+		"path":      func(_, match map[string]any) { match["match_id"] = "../../R1M1" },
+		"self":      func(_, match map[string]any) { match["player_B_id"] = match["player_A_id"] },
+		"game":      func(_, match map[string]any) { match["game_type"] = "chess" },
+		"twice": func(m, match map[string]any) {
+			if m["matches"] != nil {
+				m["matches"] = []any{match, match}
 			}
-			valid.Edit = twice
-			return t.Send(valid)
-		}},
-		bad("game", func(_, match map[string]any) { match["game_type"] = "chess" }),
-	)
+		},
+	} {
+		all = append(all, kit.Attack{Name: name, Edit: editMatch(edit)})
+	}
+	return all
 }
 
 func editMatch(edit func(m, match map[string]any)) kit.Edit {
@@ -142,6 +140,11 @@ func awaits(at spot, n int, otherwise string, args ...any) step {
 			t.Fail("%s within %v", fmt.Sprintf(otherwise, args...), t.patience())
 		}
 	}
+}
+
+// sentAgain asks that an agent is sent what it has answered with HTTP 503.
+func sentAgain(at spot) step {
+	return awaits(at, 2, "%s answered %s with HTTP 503, and was not sent it again", nameOf(at.who), at.typ)
 }
 
 // lost asks for a technical loss.
@@ -282,21 +285,16 @@ var loadTests = map[string]step{
 		t.awaitEnd()
 	},
 	"load.concurrent": func(t *T) {
-		const many = 5
-		var plans []plan
 		choices := []protocol.Choice{protocol.Even, protocol.Odd}
-		for i := range many {
+		var plans []plan
+		for i := range 5 {
 			plans = append(plans, plan{chooseA: edits(choosing(choices[i&1])), chooseB: edits(choosing(choices[i>>1&1]))})
 		}
 		all := t.newMatches(plans...)
 		t.assign(all...)
-		for i, m := range all {
-			t.match = m
+		for _, t.match = range all {
 			t.awaitEnd()
-			got := t.ended(t.first(reported)).Choices
-			if got[playerIDs[playerA]] != choices[i&1] || got[playerIDs[playerB]] != choices[i>>1&1] {
-				t.Fail("in match %s, one of %d at a time, %s and %s were chosen; the report has %v", m.id, many, choices[i&1], choices[i>>1&1], got)
-			}
+			judged("choices", true, nil, protocol.TypeMatchResultReport)(t)
 		}
 	},
 	"load.limit": func(t *T) {
@@ -307,17 +305,22 @@ var loadTests = map[string]step{
 			t.Skip("it registered for %s at once; up to %d are tried", kit.Count(limit, "match", "matches"), mostTried)
 		}
 		// The invitation of one match too many may follow while the others are held up.
-		held := plan{joinA: waits(func(*match) bool { return false })}
-		all, most := t.newMatches(slices.Repeat([]plan{held}, limit+2)...), 0
+		var all []*match
+		most := 0
+		held := plan{joinA: waits(func(*match) bool {
+			open := 0 // from invitation to call: after GAME_OVER the next may begin
+			for _, m := range all {
+				if m.count(joinA) > 0 && m.count(chooseA) == 0 {
+					open++
+				}
+			}
+			most = max(most, open)
+			return false
+		})}
+		all = t.newMatches(slices.Repeat([]plan{held}, limit+2)...)
 		t.assign(all...)
-		var open [][2]time.Time // from invitation to call: after GAME_OVER the next may begin
 		for _, t.match = range all {
 			t.awaitEnd()
-			open = append(open, [2]time.Time{t.first(joinA).At, t.first(chooseA).At})
-		}
-		for _, one := range open {
-			begun := slices.DeleteFunc(slices.Clone(open), func(other [2]time.Time) bool { return other[0].After(one[0]) || !other[1].After(one[0]) })
-			most = max(most, len(begun))
 		}
 		if most > limit {
 			t.Fail("%s at once were in progress; it registered for %d", kit.Count(most, "match", "matches"), limit)

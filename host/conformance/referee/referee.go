@@ -54,10 +54,9 @@ type peers struct {
 	*kit.Registrar // its lock guards what follows
 	players        [2]*kit.Endpoint
 	tokens         [2]string // of the players, which the referee never learns
+	all            []*sent   // that it has sent
 	matches        map[string]*match
 	played         map[string]*match // of scenarios
-	notJSON        []*sent           // with another Content-Type
-	asks           bool              // it has sent queries
 	tries          sync.Once         // to find the way in which it is assigned matches
 	way            assignment
 	abandons       atomic.Bool // it has left a match unfinished
@@ -70,27 +69,20 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 		return nil, err
 	}
 	p := &peers{Registrar: r, matches: map[string]*match{}, played: map[string]*match{}}
-	if err := p.listen(ctx); err != nil {
-		return nil, errors.Join(err, p.Close())
+	for who, id := range playerIDs {
+		p.tokens[who] = kit.NewToken(id)
+		// Some referees call players at the ports of their ids, whatever they are sent.
+		if p.players[who], err = kit.ListenAs(ctx, s.Listen, agent.PortOf(protocol.RolePlayer, id)); err != nil {
+			return nil, errors.Join(fmt.Errorf("listen as a player: %w", err), p.Close())
+		}
+	}
+	for who, e := range []*kit.Endpoint{playerA: p.players[playerA], playerB: p.players[playerB], toManager: p.Endpoint} {
+		e.Handle(func(in *trace.Exchange, header http.Header) kit.Response { return p.answer(who, in, header) })
 	}
 	if err := r.Await(ctx); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
-}
-
-func (p *peers) listen(ctx context.Context) error {
-	p.Endpoint.Handle(func(in *trace.Exchange, header http.Header) kit.Response { return p.answer(toManager, in, header) })
-	for who, id := range playerIDs {
-		p.tokens[who] = kit.NewToken(id)
-		var err error
-		// Some referees call players at the ports of their ids, whatever they are sent.
-		if p.players[who], err = kit.ListenAs(ctx, p.Session.Listen, agent.PortOf(protocol.RolePlayer, id)); err != nil {
-			return fmt.Errorf("listen as a player: %w", err)
-		}
-		p.players[who].Handle(func(in *trace.Exchange, header http.Header) kit.Response { return p.answer(who, in, header) })
-	}
-	return nil
 }
 
 // Close implements kit.Peers.
@@ -101,25 +93,20 @@ func (p *peers) Close() error {
 // answer answers the referee as the manager or as a player.
 func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Response {
 	s := &sent{Exchange: in, spot: spot{who, in.Type}, fields: kit.Object(in.Raw).Inner(), header: header}
-	if !kit.IsJSON(s.media()) {
-		p.Do(func() { p.notJSON = append(p.notJSON, s) })
-	}
+	var m *match
+	p.Do(func() {
+		p.all = append(p.all, s)
+		if m = p.matches[in.Match]; m != nil && (who != toManager || s.spot == reported) {
+			m.sent = append(m.sent, s)
+			s.n = m.count(s.spot)
+		}
+	})
 	switch {
-	case who == toManager && in.Type == protocol.TypeRefereeRegisterRequest:
+	case s.spot == spot{toManager, protocol.TypeRefereeRegisterRequest}:
 		return p.Register(in)
-	case who == toManager && in.Type != protocol.TypeMatchResultReport:
-		p.Do(func() { p.asks = p.asks || in.Type == protocol.TypeLeagueQuery })
+	case who == toManager && s.spot != reported:
 		return kit.Respond(in.Raw, nil)
-	}
-	p.Lock()
-	m := p.matches[in.Match]
-	if m != nil {
-		m.sent = append(m.sent, s)
-		s.n = m.count(s.spot)
-	}
-	p.Notify()
-	p.Unlock()
-	if m == nil {
+	case m == nil:
 		return kit.Respond(in.Raw, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, "the match is not known"))
 	}
 	response := m.react(s)
@@ -148,8 +135,6 @@ type sent struct {
 	response kit.Response // to it, once it was answered
 	answered time.Time
 }
-
-func (s *sent) media() string { return s.header.Get("Content-Type") }
 
 // count returns how many messages were sent at a spot. The lock is held.
 func (m *match) count(at spot) (n int) {
@@ -354,12 +339,13 @@ func (p *peers) shortDelay() time.Duration { return min(p.Session.Timeout/20, 4*
 // Play implements kit.Peers: the referee conducts a match of two players of ours.
 func (p *peers) Play(own *kit.T) kit.Play {
 	t := with(own)
-	way := t.assignment()
 	switch {
-	case way.match != nil:
+	case t.assignment().match != nil:
 	case !p.Registered():
 		return kit.NotTried("the referee is not registered with this manager")
-	case p.asks:
+	case p.Until(0, func() bool {
+		return slices.ContainsFunc(p.all, func(s *sent) bool { return s.Type == protocol.TypeLeagueQuery })
+	}):
 		return kit.NotTried("it asks the manager for its matches, and this suite only assigns them")
 	default:
 		return kit.CouldNot("it begins no match that it is assigned")
@@ -379,14 +365,13 @@ func (p *peers) Play(own *kit.T) kit.Play {
 			}
 		}
 	}
-	m := t.newMatch(all)
-	t.T.Aside().Send(t.assigning(way.name, m))
+	t.announce(all)
 	if !p.Until(2*t.patience(), func() bool { return len(results) == len(playerIDs) }) {
-		return kit.CouldNot("match %s between players of ours has not ended", m.id)
+		return kit.CouldNot("match %s between players of ours has not ended", t.id)
 	}
 	for id, result := range results {
 		if result == "" || result == game.TechnicalLoss.String() {
-			return kit.CouldNot("in match %s, which it conducted between players of ours, the result of %s is %q", m.id, id, result)
+			return kit.CouldNot("in match %s, which it conducted between players of ours, the result of %s is %q", t.id, id, result)
 		}
 	}
 	return kit.Played

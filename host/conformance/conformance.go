@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
@@ -116,13 +117,7 @@ func Run(ctx context.Context, cfg Config) (_ *Report, err error) {
 	}
 	defer func() { err = errors.Join(err, peers.Close()) }()
 	r := &Report{Schema: ReportSchema, Role: cfg.Role, URL: cfg.URL}
-	played := false
-	play := func() {
-		if !played {
-			played = true
-			r.Played = s.Play(ctx, peers)
-		}
-	}
+	play := sync.OnceFunc(func() { r.Played = s.Play(ctx, peers) })
 	for _, check := range checks {
 		if strings.HasPrefix(check.ID, string(cfg.Role)+".end.") {
 			play() // it may leave with the end of its league

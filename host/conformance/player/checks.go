@@ -98,10 +98,7 @@ func tells(what message, how ...kit.Request) step { return func(t T) { t.send(wh
 
 // acks sends what is to be acknowledged.
 func acks(what message) step {
-	return func(t T) {
-		m := what(t)
-		t.Accepted(t.deliver(kit.Request{Message: m}), m.Head().MessageType.Answer())
-	}
+	return func(t T) { t.Accepted(t.send(what), what(t).Head().MessageType.Answer()) }
 }
 
 func refuses(what message, how ...kit.Request) step {

@@ -75,19 +75,15 @@ func (t T) begin() {
 }
 
 // send sends a message in the way in which the player takes its type, or otherwise.
+// If the player only acknowledges an invitation or a call, the answer is what it
+// posts to the referee before the deadline. A player that once posted nothing is
+// not waited for again.
 func (t T) send(what message, how ...kit.Request) *kit.Answer {
 	r := kit.Request{}
 	if len(how) > 0 {
 		r = how[0]
 	}
 	r.Message = what(t)
-	return t.deliver(r)
-}
-
-// deliver sends a request. If the player only acknowledges an invitation or a
-// call, the answer is what it posts to the referee before the deadline. A
-// player that once posted nothing is not waited for again.
-func (t T) deliver(r kit.Request) *kit.Answer {
 	head, began := r.Message.Head(), time.Now()
 	want := head.MessageType.Answer()
 	t.last = t.Send(r)
@@ -242,16 +238,15 @@ func drawn(off int) message {
 
 // gameError returns the announcement of a retry.
 func gameError(t T) protocol.Message {
-	told, err := protocol.Refuse(protocol.CodeTimeout, "", "no choice arrived in time; a retry follows").Message(t.header(protocol.TypeGameError))
-	if err != nil {
-		panic(err) // all of it can be encoded
+	code, once, most := protocol.CodeTimeout, protocol.Some(1), protocol.Some(3)
+	return &protocol.GameError{
+		Header: t.header(protocol.TypeGameError), PlayerID: t.ID, AffectedPlayer: t.ID,
+		ErrorCode: string(code), ErrorName: code.Name(), ErrorDescription: code.Name(), Detail: "no choice arrived in time; a retry follows",
+		GameState: "COLLECTING_CHOICES", ActionRequired: string(protocol.TypeChooseParityResponse),
+		Retryable: protocol.Some(true), RetryCount: once, MaxRetries: most,
+		RetryInfo:   &protocol.RetryInfo{RetryCount: once, MaxRetries: most, NextRetryAt: protocol.Deadline(time.Now())},
+		Consequence: "a technical loss once the retries are spent",
 	}
-	e := told.(*protocol.GameError) // the header is a referee's
-	e.PlayerID, e.AffectedPlayer, e.GameState, e.ActionRequired = t.ID, t.ID, "COLLECTING_CHOICES", "CHOOSE_PARITY_RESPONSE"
-	e.Retryable, e.RetryCount, e.MaxRetries = protocol.Some(true), protocol.Some(1), protocol.Some(3)
-	e.RetryInfo = &protocol.RetryInfo{RetryCount: protocol.Some(1), MaxRetries: protocol.Some(3), NextRetryAt: protocol.Deadline(time.Now())}
-	e.Consequence = "a technical loss once the retries are spent"
-	return e
 }
 
 // peers are the manager of the player. Its referees need no endpoints: the announcements give the

@@ -123,10 +123,9 @@ func acks(message func(t *T) protocol.Message) step {
 // once asks that nobody was sent a type again.
 func once(typ protocol.Type, why string) step {
 	return func(t *T) {
-		for _, who := range []int{playerA, playerB, toManager} {
-			if list := t.messages(spot{who, typ}); len(list) > 1 {
-				t.show(list[0])
-				t.failOn(list[1], "%s: %s was sent %s of match %s %s", why, nameOf(who), typ, t.id, kit.Times(len(list)))
+		for _, s := range t.messages() {
+			if s.typ == typ && s.n > 1 {
+				t.failOn(s, "%s: %s was sent %s of match %s again", why, nameOf(s.who), typ, t.id)
 			}
 		}
 	}

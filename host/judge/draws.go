@@ -26,7 +26,7 @@ func (l *League) Draws() []Draw {
 	for _, m := range l.matches {
 		verified := len(m.draws) > 0 && !slices.ContainsFunc(m.draws, VerifiableDraw.broken)
 		for _, t := range m.results {
-			n, ok := t.Drawn.Get()
+			n, ok := t.DrawnNumber.Get()
 			if !ok || t.Conflict != "" || t.Status == protocol.StatusTechnicalLoss {
 				continue
 			}
@@ -133,14 +133,15 @@ func (l *League) VerifiableDraws() (all []VerifiableDraw) {
 func (l *League) verifyDraws() {
 	matchOf := map[string]*match{} // by revealed key
 	for m, t := range l.results() {
-		n, drawn := t.Drawn.Get()
+		n, drawn := t.DrawnNumber.Get()
 		hash := m.commitments[t.To]
-		if !drawn || hash == "" || !m.known() {
+		over, told := t.x.Request.(*protocol.GameOver)
+		if !drawn || !told || hash == "" || !m.known() {
 			continue
 		}
-		v := VerifiableDraw{League: l.ID, Match: m.ID, Round: m.Round, Players: m.Players, Commitment: hash, Key: t.key, Number: n}
+		v := VerifiableDraw{League: l.ID, Match: m.ID, Round: m.Round, Players: m.Players, Commitment: hash, Key: over.DrawKey, Number: n}
 		for i, p := range m.Players {
-			v.Choices[i], v.Nonces[i] = string(t.Choices[p]), t.nonces[p]
+			v.Choices[i], v.Nonces[i] = string(t.Choices[p]), over.DrawNonces[p]
 		}
 		if err := m.verify(&v, matchOf); err != nil {
 			v.Broken = err.Error()
@@ -197,7 +198,7 @@ func (l *League) commits() (v Verdict) {
 			v.broken(m.exchanges, "%s: %d cannot be verified: %s", m.ID, m.draws[i].Number, m.draws[i].Broken)
 		case len(m.draws) > 0:
 			v.Examined++
-		case some && m.offered && len(m.commitments) == 0 && slices.ContainsFunc(m.results, func(t result) bool { _, drawn := t.Drawn.Get(); return drawn }):
+		case some && m.offered && len(m.commitments) == 0 && slices.ContainsFunc(m.results, func(t result) bool { _, drawn := t.DrawnNumber.Get(); return drawn }):
 			v.Examined++
 			v.broken(m.exchanges, "%s: the referee gave no commitment, which it gave in other matches", m.ID)
 		case len(m.commitments) > 0 && len(m.answers) > 0 && !m.again:

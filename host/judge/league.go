@@ -49,7 +49,6 @@ type match struct {
 	channels  map[string]string // players by channel
 	calls     []choiceCall
 	answers   []answer
-	timeouts  []timeoutClaim
 	results   []result
 
 	offered     bool              // a player asked for a verifiable draw
@@ -240,11 +239,9 @@ func (l *League) pair(x *Exchange, id string, round int, a, b string) {
 func (l *League) invitation(x *Exchange, m *protocol.GameInvitation) {
 	match := l.match(m.MatchID, m.RoundID.Number())
 	if match.decided() { // it begins again, as after the death of a referee
-		match.again = true
-		players := match.Players
-		match = l.next(match.ID, match.Round)
-		match.Players = players
-		match.again = true
+		next := l.next(match.ID, match.Round)
+		next.Players, next.again, match.again = match.Players, true, true
+		match = next
 	}
 	if l.completed {
 		l.stray(x, "the invitation to match %s was sent after the end of the league", m.MatchID)

@@ -30,32 +30,19 @@ type answer struct {
 	byTheBook bool
 }
 
-// timeoutClaim is a referee's message that a player answered too late.
-type timeoutClaim struct {
-	x      *Exchange
-	player string
-	signed string
-}
-
-// result is the result of a match as far as one message states it. What it does
-// not state, or states in words that only its sender knows, stays unknown.
+// result is the result of a match as far as one message states it, in the words of the message but
+// for Status. What it does not state, or states in words that only its sender knows, stays unknown.
 type result struct {
-	To       string // a player id, "the manager", or "a player"
-	Status   string // StatusWin, StatusDraw or StatusTechnicalLoss; empty if unknown
-	Winner   string // empty if there is none or it is unknown
-	Decided  bool   // whether it is known who won, or that nobody did
-	Drawn    protocol.Opt[int]
-	Parity   string // number_parity, empty if the message leaves it out
-	Choices  map[string]protocol.Choice
-	Score    map[string]int
-	AtFault  []string // in a technical loss
-	Reason   string
-	Conflict string // how the message contradicts itself
+	protocol.GameResult        // Status is StatusWin, StatusDraw or StatusTechnicalLoss; empty if unknown
+	To                  string // a player id, "the manager", or "a player"
+	Winner              string // empty if there is none or it is unknown
+	Decided             bool   // whether it is known who won, or that nobody did
+	Score               map[string]int
+	AtFault             []string // in a technical loss
+	Conflict            string   // how the message contradicts itself
 
-	key    string            // that the referee reveals
-	nonces map[string]string // that the number follows from, as the referee says; by player
-	whole  bool              // it states status and winner of the match, not of its receiver
-	x      *Exchange         // the message
+	whole bool      // it states status and winner of the match, not of its receiver
+	x     *Exchange // the message
 }
 
 // toManager is the receiver of reports.
@@ -97,14 +84,8 @@ func (l *League) interpret(m *match, x *Exchange) {
 		m.offered = m.offered || ok && join.DrawScheme == draws.Scheme
 	case *protocol.GameJoinAck:
 		m.offered = m.offered || r.DrawScheme == draws.Scheme
-	case *protocol.GameError:
-		if player := cmp.Or(r.AffectedPlayer, r.PlayerID); protocol.Code(r.ErrorCode) == protocol.CodeTimeout && m.has(player) {
-			m.timeouts = append(m.timeouts, timeoutClaim{x, player, r.Timestamp})
-		}
-	case *protocol.GameOver:
-		m.results = append(m.results, l.told(m, x, r, player))
-	case *protocol.MatchResultReport:
-		m.results = append(m.results, l.reported(m, x, r))
+	case *protocol.GameOver, *protocol.MatchResultReport:
+		m.results = append(m.results, l.result(m, x, player))
 	}
 }
 
@@ -133,48 +114,44 @@ func (m *match) byTheBook(x *Exchange, a *protocol.ChooseParityResponse, player 
 	return false
 }
 
-// told reads a result that was sent to a player, "" if it is unknown to whom.
-func (l *League) told(m *match, x *Exchange, r *protocol.GameOver, self string) result {
-	g := r.Stated(self, m.other(self))
-	t := result{
-		To: cmp.Or(self, "a player"), Drawn: g.DrawnNumber, Choices: g.Choices, Reason: g.Reason, Parity: g.NumberParity.Value(),
-		key: r.DrawKey, nonces: r.DrawNonces, x: x,
+// result reads a result that was sent to the manager or to a player, "" if it is unknown to whom.
+func (l *League) result(m *match, x *Exchange, self string) result {
+	t := result{To: cmp.Or(self, "a player"), x: x}
+	meant := "" // who has won if a win has no winner
+	switch r := x.Request.(type) {
+	case *protocol.GameOver:
+		t.GameResult = r.Stated(self, m.other(self))
+		points, earned := r.PointsEarned.Get()
+		if earned && self != "" {
+			t.Score = map[string]int{self: points}
+		}
+		switch {
+		case protocol.Means(protocol.Losing, t.Status):
+			t.Status, meant = protocol.StatusWin, m.other(self)
+		case protocol.Means(protocol.Winning, t.Status) && (r.GameResult == nil || r.YourChoice != "" || earned): // worded for its receiver
+			meant = m.only(self)
+		}
+	case *protocol.MatchResultReport:
+		if d := r.Result.Details; d != nil {
+			t.GameResult = protocol.GameResult{
+				Status: d.Status, DrawnNumber: d.DrawnNumber, NumberParity: d.NumberParity, Choices: d.Choices,
+				TechnicalLossPlayerIDs: d.TechnicalLossPlayerIDs, Reason: d.Reason,
+			}
+		}
+		t.To, t.Score, t.WinnerPlayerID = toManager, r.Result.Score, r.Result.Winner
+		if n, ok := t.DrawnNumber.Get(); ok && n == 0 && len(t.Choices) == 0 {
+			t.DrawnNumber = protocol.Opt[int]{} // a placeholder
+		}
 	}
-	points, earned := r.PointsEarned.Get()
-	if earned && self != "" {
-		t.Score = map[string]int{self: points}
-	}
-	switch {
-	case protocol.Means(protocol.Losing, g.Status):
-		g.Status, t.Winner = protocol.StatusWin, m.other(self)
-	case protocol.Means(protocol.Winning, g.Status) && (r.GameResult == nil || r.YourChoice != "" || earned): // worded for its receiver
-		t.Winner = m.only(self)
-	}
-	return t.settled(m, l.people.known, g.WinnerPlayerID, g.Status, g.TechnicalLossPlayerIDs)
+	t.settle(m, l.people.known, meant)
+	return t
 }
 
-// reported reads a result that was sent to the manager.
-func (l *League) reported(m *match, x *Exchange, r *protocol.MatchResultReport) result {
-	d := protocol.ResultDetails{}
-	if r.Result.Details != nil {
-		d = *r.Result.Details
-	}
-	t := result{
-		To: toManager, Drawn: d.DrawnNumber, Choices: d.Choices, Reason: d.Reason, Parity: d.NumberParity.Value(), Score: r.Result.Score, x: x,
-	}
-	if n, ok := t.Drawn.Get(); ok && n == 0 && len(t.Choices) == 0 {
-		t.Drawn = protocol.Opt[int]{} // a placeholder
-	}
-	return t.settled(m, l.people.known, r.Result.Winner, d.Status, d.TechnicalLossPlayerIDs)
-}
-
-// settled reads who has won, how, and who is at fault, in the words of the protocol; others
-// are unknown. The winner that t has is the one that a win without a winner means.
-func (t result) settled(m *match, known map[string]bool, winner protocol.Opt[string], status string, atFault []string) result {
-	meant := t.Winner
-	t.Winner = ""
-	switch name, named := winner.Get(); {
-	case !named && winner != protocol.Null[string]():
+// settle reads who has won, how, and who is at fault, in the words of the protocol; others are
+// unknown. Meant is who has won if a win has no winner.
+func (t *result) settle(m *match, known map[string]bool, meant string) {
+	switch name, named := t.WinnerPlayerID.Get(); {
+	case !named && t.WinnerPlayerID != protocol.Null[string]():
 	case protocol.Means(protocol.Nobody, name):
 		t.Decided = true
 	case m.has(name):
@@ -183,17 +160,19 @@ func (t result) settled(m *match, known map[string]bool, winner protocol.Opt[str
 		t.Conflict = "the winner " + name + " is neither " + m.Players[0] + " nor " + m.Players[1]
 	}
 	switch {
-	case strings.ToUpper(status) == protocol.StatusTechnicalLoss:
+	case strings.ToUpper(t.Status) == protocol.StatusTechnicalLoss:
 		t.Status = protocol.StatusTechnicalLoss
-	case protocol.Means(protocol.Winning, status):
+	case protocol.Means(protocol.Winning, t.Status):
 		t.Status = protocol.StatusWin
-	case protocol.Means(protocol.Drawing, status):
+	case protocol.Means(protocol.Drawing, t.Status):
 		t.Status = protocol.StatusDraw
+	default:
+		t.Status = ""
 	}
 	if t.Status == protocol.StatusWin && t.Winner == "" && t.To != toManager {
 		t.Winner, t.Decided = meant, meant != ""
 	}
-	t.whole = t.Status != "" && t.Decided && winner != protocol.Opt[string]{}
+	t.whole = t.Status != "" && t.Decided && t.WinnerPlayerID != protocol.Opt[string]{}
 	switch {
 	case t.Conflict != "":
 	case t.Status == protocol.StatusDraw && t.Winner != "":
@@ -204,8 +183,9 @@ func (t result) settled(m *match, known map[string]bool, winner protocol.Opt[str
 		t.Conflict = "a win without a winner"
 	}
 	if t.Status != protocol.StatusTechnicalLoss {
-		return t
+		return
 	}
+	atFault := t.TechnicalLossPlayerIDs
 	if t.Winner != "" && slices.Contains(atFault, t.Winner) {
 		t.Conflict = t.Winner + " wins and is at fault"
 	}
@@ -214,5 +194,4 @@ func (t result) settled(m *match, known map[string]bool, winner protocol.Opt[str
 			t.AtFault = append(t.AtFault, p)
 		}
 	}
-	return t
 }

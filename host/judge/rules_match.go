@@ -3,6 +3,7 @@ package judge
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -30,13 +31,13 @@ func (l *League) choices() (v Verdict) {
 	for m, t := range l.results() {
 		for _, player := range m.Players {
 			given := m.answersOf(player)
-			reported, ok := parity(t.Choices[player])
-			same := slices.ContainsFunc(given, func(a answer) bool { return a.choice == t.Choices[player] })
+			reported := t.Choices[player]
+			same := slices.ContainsFunc(given, func(a answer) bool { return a.choice == reported })
 			switch {
-			case len(given) == 0 && !ok:
+			case len(given) == 0 && !reported.Valid():
 			case len(given) == 0:
 				v.unknown("the answer in which a player chose")
-			case !ok:
+			case !reported.Valid():
 				v.unknown("the choices in a result")
 			case !same && !slices.ContainsFunc(given, m.inTime):
 				v.unknown("whether an answer came in time")
@@ -51,18 +52,9 @@ func (l *League) choices() (v Verdict) {
 	return v
 }
 
-// parity reads a choice as results spell it.
-func parity(choice protocol.Choice) (game.Parity, bool) {
-	p, err := game.ParseParity(string(choice))
-	return p, err == nil
-}
-
-// answersOf returns the valid choices that a player gave.
+// answersOf returns the choices that a player gave.
 func (m *match) answersOf(player string) []answer {
-	return slices.DeleteFunc(slices.Clone(m.answers), func(a answer) bool {
-		_, ok := parity(a.choice)
-		return !ok || a.player != player || player == ""
-	})
+	return slices.DeleteFunc(slices.Clone(m.answers), func(a answer) bool { return a.player != player })
 }
 
 // numbers: other numbers than those of the protocol are another rule, unless they
@@ -70,7 +62,7 @@ func (m *match) answersOf(player string) []answer {
 func (l *League) numbers(announced game.Draw) (v Verdict) {
 	var strange []*Exchange // that have a number where nothing was drawn
 	for m, t := range l.results() {
-		n, drawn := t.Drawn.Get()
+		n, drawn := t.DrawnNumber.Get()
 		technical := t.Status == protocol.StatusTechnicalLoss
 		if !drawn && !technical {
 			v.unknown("the drawn number")
@@ -78,13 +70,13 @@ func (l *League) numbers(announced game.Draw) (v Verdict) {
 		}
 		v.Examined++
 		_, possible := announced.Index(n)
-		said, spelled := parity(protocol.Choice(t.Parity)) // another word is no breach of this rule
+		said, err := game.ParseParity(t.NumberParity.Value()) // another word is no breach of this rule
 		switch {
 		case technical && drawn && n != 0:
 			strange = append(strange, t.x)
 		case technical:
-		case spelled && said != game.ParityOf(n):
-			v.broken([]*Exchange{t.x}, "%s: %s received that %d is %s", m.ID, t.To, n, t.Parity)
+		case err == nil && said != game.ParityOf(n):
+			v.broken([]*Exchange{t.x}, "%s: %s received that %d is %s", m.ID, t.To, n, said)
 		case announced.Size() > 0 && !possible:
 			v.broken([]*Exchange{t.x}, "%s: %s received the number %d, which %s never gives", m.ID, t.To, n, announced)
 		}
@@ -128,7 +120,7 @@ func (l *League) scoring() (v Verdict) {
 			v.broken([]*Exchange{t.x}, "%s: the result that %s received contradicts itself: %s", m.ID, t.To, t.Conflict)
 			continue
 		}
-		sides, number, missing := m.sides(t)
+		verdict, number, missing := m.facts(t)
 		if missing == "" && !t.Decided && len(t.Score) == 0 {
 			missing = "the winner, or to whom the result was sent"
 		}
@@ -137,7 +129,6 @@ func (l *League) scoring() (v Verdict) {
 			continue
 		}
 		v.Examined++
-		verdict := game.Judge(sides[0], sides[1], number)
 		winner := ""
 		if i := slices.Index(kinds(verdict), 0); i >= 0 {
 			winner = m.Players[i]
@@ -180,8 +171,7 @@ func (l *League) points() scale {
 		seen[i] = map[int]int{p: 0}
 	}
 	for m, t := range l.results() {
-		sides, number, missing := m.sides(t)
-		verdict := game.Judge(sides[0], sides[1], number)
+		verdict, _, missing := m.facts(t)
 		if missing != "" || t.Conflict != "" || verdict.Technical() {
 			continue
 		}
@@ -193,8 +183,8 @@ func (l *League) points() scale {
 	}
 	most := protocolPoints
 	for i, often := range seen {
-		for p, n := range often {
-			if n > often[most[i]] || n == often[most[i]] && most[i] != protocolPoints[i] && p < most[i] {
+		for _, p := range slices.Sorted(maps.Keys(often)) {
+			if often[p] > often[most[i]] {
 				most[i] = p
 			}
 		}
@@ -202,32 +192,29 @@ func (l *League) points() scale {
 	return most
 }
 
-// sides returns what a result says of both players and the number, or what is
-// missing to judge it.
-func (m *match) sides(t *result) (sides [2]game.Side, number int, missing string) {
-	if !m.known() {
-		return sides, 0, "the players of a match"
-	}
+// facts returns how a match ends by the choices and the number in a result, or what is missing to
+// know it.
+func (m *match) facts(t *result) (v game.Verdict, number int, missing string) {
+	number, drawn := t.DrawnNumber.Get()
 	technical := t.Status == protocol.StatusTechnicalLoss
-	if technical && len(t.AtFault) == 0 {
-		return sides, 0, "who is at fault in a technical loss"
+	switch {
+	case !m.known():
+		return v, 0, "the players of a match"
+	case technical && len(t.AtFault) == 0:
+		return v, 0, "who is at fault in a technical loss"
+	case !technical && !(t.Choices[m.Players[0]].Valid() && t.Choices[m.Players[1]].Valid()):
+		return v, 0, "the choices in a result"
+	case !technical && !drawn:
+		return v, 0, "the drawn number"
 	}
+	var sides [2]game.Side
 	for i, p := range m.Players {
-		choice, ok := parity(t.Choices[p])
-		switch {
-		case slices.Contains(t.AtFault, p):
+		sides[i].Choice, _ = game.ParseParity(string(t.Choices[p])) // a technical loss may lack it
+		if slices.Contains(t.AtFault, p) {
 			sides[i].Fault = game.FaultNoAnswer // the score is the same for all faults
-		case !ok && !technical:
-			return sides, 0, "the choices in a result"
-		default:
-			sides[i].Choice = choice
 		}
 	}
-	number, drawn := t.Drawn.Get()
-	if !drawn && !technical {
-		return sides, 0, "the drawn number"
-	}
-	return sides, number, ""
+	return game.Judge(sides[0], sides[1], number), number, ""
 }
 
 func side(t *result, player string) string {
@@ -260,8 +247,8 @@ func (l *League) sameResult() (v Verdict) {
 
 // against compares two accounts of a match by what both state.
 func (t *result) against(u *result) (comparable, differ bool) {
-	n, drawn := t.Drawn.Get()
-	k, drawnToo := u.Drawn.Get()
+	n, drawn := t.DrawnNumber.Get()
+	k, drawnToo := u.DrawnNumber.Get()
 	if drawn && drawnToo {
 		comparable, differ = true, n != k
 	}
@@ -280,7 +267,7 @@ func (t *result) String() string {
 	if t.Decided {
 		s += ", winner " + nobody(t.Winner)
 	}
-	if n, ok := t.Drawn.Get(); ok {
+	if n, ok := t.DrawnNumber.Get(); ok {
 		s += ", number " + strconv.Itoa(n)
 	}
 	return s
@@ -351,21 +338,26 @@ func (m *match) inTime(a answer) bool {
 // deadlines goes by the referee's clock and by the recorder's.
 func (l *League) deadlines() (v Verdict) {
 	for _, m := range l.matches {
-		for _, claim := range m.timeouts {
+		for _, x := range m.exchanges {
+			claim, ok := x.Request.(*protocol.GameError)
+			if !ok || protocol.Code(claim.ErrorCode) != protocol.CodeTimeout || !m.has(cmp.Or(claim.AffectedPlayer, claim.PlayerID)) {
+				continue
+			}
+			player := cmp.Or(claim.AffectedPlayer, claim.PlayerID)
 			var call choiceCall // the last before
 			for _, c := range m.calls {
-				if c.player == claim.player && !c.x.At.After(claim.x.At) {
+				if c.player == player && !c.x.At.After(x.At) {
 					call = c
 				}
 			}
-			signed, err := protocol.ParseTimestamp(claim.signed)
+			signed, err := protocol.ParseTimestamp(claim.Timestamp)
 			if call.given == 0 || err != nil {
 				v.unknown("the deadline that a timeout is about")
 				continue
 			}
 			v.Examined++
-			if early := call.deadline.Sub(signed); early > slack && claim.x.At.Sub(call.x.At) < call.given-slack {
-				v.broken([]*Exchange{call.x, claim.x}, "%s: a timeout of %s was reported %v before the deadline %s", m.ID, claim.player, early, protocol.Timestamp(call.deadline))
+			if early := call.deadline.Sub(signed); early > slack && x.At.Sub(call.x.At) < call.given-slack {
+				v.broken([]*Exchange{call.x, x}, "%s: a timeout of %s was reported %v before the deadline %s", m.ID, player, early, protocol.Timestamp(call.deadline))
 			}
 		}
 	}

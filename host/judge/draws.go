@@ -20,6 +20,11 @@ type Draw struct {
 	Verified bool
 }
 
+// chosen returns the choices of both players in a result.
+func (t *result) chosen(m *match) [2]string {
+	return [2]string{string(t.Choices[m.Players[0]]), string(t.Choices[m.Players[1]])}
+}
+
 // Draws returns the drawn numbers in the order of the matches.
 func (l *League) Draws() []Draw {
 	var all []Draw
@@ -30,10 +35,7 @@ func (l *League) Draws() []Draw {
 			if !ok || t.Conflict != "" || t.Status == protocol.StatusTechnicalLoss {
 				continue
 			}
-			d := Draw{Number: n, Players: m.Players, Verified: verified}
-			for i, p := range m.Players {
-				d.Choices[i] = string(t.Choices[p])
-			}
+			d := Draw{n, m.Players, t.chosen(m), verified}
 			if n != 0 || d.Choices[0] != "" && d.Choices[1] != "" { // else 0 may stand for no number
 				all = append(all, d)
 			}
@@ -139,9 +141,9 @@ func (l *League) verifyDraws() {
 		if !drawn || !told || hash == "" || !m.known() {
 			continue
 		}
-		v := VerifiableDraw{League: l.ID, Match: m.ID, Round: m.Round, Players: m.Players, Commitment: hash, Key: over.DrawKey, Number: n}
-		for i, p := range m.Players {
-			v.Choices[i], v.Nonces[i] = string(t.Choices[p]), over.DrawNonces[p]
+		v := VerifiableDraw{
+			League: l.ID, Match: m.ID, Round: m.Round, Players: m.Players, Choices: t.chosen(m),
+			Nonces: [2]string{over.DrawNonces[m.Players[0]], over.DrawNonces[m.Players[1]]}, Commitment: hash, Key: over.DrawKey, Number: n,
 		}
 		if err := m.verify(&v, matchOf); err != nil {
 			v.Broken = err.Error()

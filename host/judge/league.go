@@ -47,7 +47,7 @@ type match struct {
 	at        int  // index of the first exchange
 	exchanges []*Exchange
 	channels  map[string]string // players by channel
-	calls     []choiceCall
+	calls     []*choiceCall
 	answers   []answer
 	results   []result
 
@@ -202,11 +202,12 @@ func (l *League) queried(x *Exchange, query string) {
 	case !ok:
 	case query == protocol.QuerySchedule:
 		data, err := protocol.ReadData[protocol.ScheduleData](a)
+		if err != nil {
+			return
+		}
 		for _, r := range data.Rounds {
 			for _, m := range r.Matches {
-				if err == nil {
-					l.pair(x, m.MatchID, r.RoundID.Number(), m.PlayerAID, m.PlayerBID)
-				}
+				l.pair(x, m.MatchID, r.RoundID.Number(), m.PlayerAID, m.PlayerBID)
 			}
 		}
 	case query == protocol.QueryStandings && len(l.matches) > 0:
@@ -279,12 +280,11 @@ func (l *League) unlisted(m *match) *Exchange {
 	if m.announced || m.again || m.Round == 0 || len(l.rounds[m.Round]) != 1 || len(l.rounds) == 1 && len(l.matches) > 1 {
 		return nil
 	}
-	for _, x := range m.exchanges {
-		if x.Type == protocol.TypeGameInvitation {
-			return x
-		}
+	i := slices.IndexFunc(m.exchanges, func(x *Exchange) bool { return x.Type == protocol.TypeGameInvitation })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return m.exchanges[i]
 }
 
 func (l *League) stray(x *Exchange, format string, args ...any) {

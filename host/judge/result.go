@@ -23,7 +23,7 @@ type answer struct {
 	x      *Exchange
 	player string
 	choice protocol.Choice
-	call   int           // index of the call that it answers, -1 if unknown
+	call   *choiceCall   // that it answers, nil if unknown
 	after  time.Duration // since that call
 	// byTheBook reports that nothing in the answer gives a referee a reason to
 	// refuse it.
@@ -53,7 +53,7 @@ func (l *League) interpret(m *match, x *Exchange) {
 	player := l.playerOf(m, x)
 	switch r := x.Request.(type) {
 	case *protocol.ChooseParityCall:
-		call := choiceCall{x: x, player: player}
+		call := &choiceCall{x: x, player: player}
 		signed, err := protocol.ParseTimestamp(r.Timestamp)
 		deadline, failed := protocol.ParseTimestamp(r.Deadline)
 		if err == nil && failed == nil {
@@ -65,16 +65,16 @@ func (l *League) interpret(m *match, x *Exchange) {
 			m.commitments[player] = r.DrawCommitment
 		}
 		if a, ok := x.Answer.(*protocol.ChooseParityResponse); ok && x.Status < 300 {
-			m.answered(answer{x, player, a.Chosen(), len(m.calls) - 1, x.Latency, m.byTheBook(x, a, player)}, a.DrawNonce)
+			m.answered(answer{x, player, a.Chosen(), call, x.Latency, m.byTheBook(x, a, player)}, a.DrawNonce)
 		}
 	case *protocol.ChooseParityResponse:
 		if x.Refused != nil || x.Failure != "" {
 			return
 		}
-		a := answer{x: x, player: player, choice: r.Chosen(), call: -1}
-		for i, call := range m.calls {
+		a := answer{x: x, player: player, choice: r.Chosen()}
+		for _, call := range m.calls {
 			if call.player == player {
-				a.call, a.after = i, x.At.Add(x.Latency).Sub(call.x.At)
+				a.call, a.after = call, x.At.Add(x.Latency).Sub(call.x.At)
 			}
 		}
 		m.answered(a, r.DrawNonce)

@@ -43,14 +43,14 @@ func (l *League) tally(t *table) {
 		technical := m.ended(protocol.StatusTechnicalLoss)
 		for i, p := range m.Players {
 			r := t.records[p]
-			if r != nil {
-				r.recorded++
+			if r == nil {
+				continue
 			}
-			if r != nil && began {
-				won := [2]int{verdict.PointsA, verdict.PointsB}[i] == game.WinPoints
-				r.of[kinds(verdict)[i]]++
+			r.recorded++
+			if kind := kinds(verdict)[i]; began {
+				r.of[kind]++
 				r.unclear = r.unclear || !known || m.again
-				r.technical, r.walkover = r.technical || technical, r.walkover || technical && won
+				r.technical, r.walkover = r.technical || technical, r.walkover || technical && kind == 0
 				r.shown = append(r.shown, m.results[0].x)
 			}
 		}
@@ -72,24 +72,19 @@ func (r *record) covers(row protocol.Standing) bool {
 // none does.
 func (m *match) verdict() (v game.Verdict, ok bool) {
 	for _, t := range m.results {
-		if t.Conflict != "" || !t.Decided || !m.known() {
+		winner := slices.Index(m.Players[:], t.Winner)
+		technical := t.Status == protocol.StatusTechnicalLoss
+		if t.Conflict != "" || !t.Decided || !m.known() || winner < 0 && !technical && t.Status != protocol.StatusDraw {
 			continue
 		}
-		sides := [2]game.Side{{Choice: game.Even}, {Choice: game.Odd}}
-		technical := t.Status == protocol.StatusTechnicalLoss
-		winner := slices.Index(m.Players[:], t.Winner) // and the number by which it wins
-		switch {
-		case technical:
-			for i := range sides {
-				if i != winner {
-					sides[i].Fault = game.FaultNoAnswer // the score is the same for all faults
-				}
-			}
-		case winner >= 0:
-		case t.Status == protocol.StatusDraw:
+		sides := [2]game.Side{{Choice: game.Even}, {Choice: game.Odd}} // so that the winner's index is the number by which it wins
+		if winner < 0 {
 			sides[1] = sides[0]
-		default:
-			continue
+		}
+		for i := range sides {
+			if technical && i != winner {
+				sides[i].Fault = game.FaultNoAnswer // the score is the same for all faults
+			}
 		}
 		return game.Judge(sides[0], sides[1], winner), true
 	}
@@ -183,20 +178,13 @@ func (l *League) tablePoints() scale {
 	}
 	rows := l.tables[len(l.tables)-1].Rows
 	fits := func(s scale) bool {
-		counted := 0
-		for _, row := range rows {
+		return !slices.ContainsFunc(rows, func(row protocol.Standing) bool {
 			of, ok := countedIn(row)
-			if ok && s.sum(of) != row.Points {
-				return false
-			}
-			if ok {
-				counted++
-			}
-		}
-		return counted > 0
+			return ok && s.sum(of) != row.Points
+		})
 	}
 	const most = 10
-	wins, ties, losses := []int{game.WinPoints}, []int{game.TiePoints}, []int{0}
+	wins, ties, losses := []int{game.WinPoints}, []int{game.TiePoints}, []int{0} // what is tried first
 	for n := range most + 1 {
 		wins, ties, losses = append(wins, n), append(ties, n), append(losses, -n, n)
 	}

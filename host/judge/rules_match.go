@@ -249,16 +249,8 @@ func (l *League) sameResult() (v Verdict) {
 func (t *result) against(u *result) (comparable, differ bool) {
 	n, drawn := t.DrawnNumber.Get()
 	k, drawnToo := u.DrawnNumber.Get()
-	if drawn && drawnToo {
-		comparable, differ = true, n != k
-	}
-	if t.Decided && u.Decided {
-		comparable, differ = true, differ || t.Winner != u.Winner
-	}
-	if t.whole && u.whole {
-		comparable, differ = true, differ || t.Status != u.Status
-	}
-	return comparable, differ
+	drawn, decided := drawn && drawnToo, t.Decided && u.Decided
+	return drawn || decided, drawn && n != k || decided && t.Winner != u.Winner || t.whole && u.whole && t.Status != u.Status
 }
 
 // String describes a result.
@@ -306,14 +298,14 @@ func (l *League) offences() (v Verdict) {
 // lastAnswer returns the answer of a player to its last call, false if there is
 // none.
 func (m *match) lastAnswer(player string) (answer, bool) {
-	last := -1
-	for i, call := range m.calls {
+	var last *choiceCall
+	for _, call := range m.calls {
 		if call.player == player || call.player == "" {
-			last = i
+			last = call
 		}
 	}
 	for _, a := range m.answers {
-		if a.player == player && a.call == last && last >= 0 {
+		if a.player == player && a.call == last && last != nil {
 			return a, true
 		}
 	}
@@ -330,9 +322,9 @@ func (m *match) inTime(a answer) bool {
 		}
 	}
 	if given <= 0 {
-		return a.call >= 0 && a.after <= slack
+		return a.call != nil && a.after <= slack
 	}
-	return a.call >= 0 && (a.after <= given-slack || a.after <= given/2)
+	return a.call != nil && (a.after <= given-slack || a.after <= given/2)
 }
 
 // deadlines goes by the referee's clock and by the recorder's.
@@ -344,7 +336,7 @@ func (l *League) deadlines() (v Verdict) {
 				continue
 			}
 			player := cmp.Or(claim.AffectedPlayer, claim.PlayerID)
-			var call choiceCall // the last before
+			call := &choiceCall{} // the last before
 			for _, c := range m.calls {
 				if c.player == player && !c.x.At.After(x.At) {
 					call = c

@@ -136,13 +136,21 @@ func (m *masker) json(body []byte, nested int) ([]byte, error) {
 			member = string(value)
 			continue
 		}
-		masked := m.value(container == '{' && secretMembers[member], value, nested)
-		if masked == nil {
+		switch text := bytes.TrimSpace(value); {
+		case container == '{' && secretMembers[member]:
+			value = []byte(m.name(string(value)))
+		case nested < maxNested && len(text) > 1 && (text[0] == '{' || text[0] == '['):
+			inner, err := m.json(value, nested+1)
+			if err != nil || bytes.Equal(inner, value) {
+				continue
+			}
+			value = inner
+		default:
 			continue
 		}
 		end := int(dec.InputOffset())
 		out = append(out, body[copied:end-len(raw)]...)
-		if out, err = jsontext.AppendQuote(out, masked); err != nil {
+		if out, err = jsontext.AppendQuote(out, value); err != nil {
 			return body, err
 		}
 		copied = end
@@ -151,17 +159,4 @@ func (m *masker) json(body []byte, nested int) ([]byte, error) {
 		return body, nil
 	}
 	return append(out, body[copied:]...), nil
-}
-
-// value returns the replacement of a string, nil to keep it.
-func (m *masker) value(secret bool, value []byte, nested int) []byte {
-	if secret && len(value) > 0 {
-		return []byte(m.name(string(value)))
-	}
-	if text := bytes.TrimSpace(value); nested < maxNested && len(text) > 1 && (text[0] == '{' || text[0] == '[') {
-		if inner, err := m.json(value, nested+1); err == nil && !bytes.Equal(inner, value) {
-			return inner
-		}
-	}
-	return nil
 }

@@ -35,7 +35,6 @@ type Recording struct {
 // who judge it, and how they were on the wire.
 type Exchange struct {
 	judge.Exchange
-	Transport jsonrpc.Transport
 
 	// Dialect and Method are empty where the request does not show them.
 	Dialect string
@@ -146,8 +145,7 @@ func (rec *Recording) add(line []byte, open map[[2]int64]*Exchange) error {
 		rec.Remarks = append(rec.Remarks, Remark{l.Time, l.Agent, l.Match, l.Error})
 	case l.Part == Request && x == nil:
 		x = ReadRequest(body)
-		x.Agent, x.Sent, x.Transport, x.Peer, x.At = l.Agent, l.Direction == jsonrpc.Out, l.Transport, l.Peer, l.Time
-		x.Run = len(rec.Heads) - 1
+		x.Agent, x.Sent, x.Peer, x.At, x.Run = l.Agent, l.Direction == jsonrpc.Out, l.Peer, l.Time, len(rec.Heads)-1
 		open[key] = x
 		rec.Exchanges = append(rec.Exchanges, x)
 	case l.Part == Answer && x != nil && !x.Answered:

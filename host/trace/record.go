@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -60,14 +61,13 @@ func appendable(file *os.File) error {
 	if err != nil || info.Size() == 0 {
 		return err
 	}
-	first := make([]byte, min(info.Size(), int64(len(beginning))))
-	if _, err := file.ReadAt(first, 0); err != nil {
+	first, last := make([]byte, len(beginning)), make([]byte, 1)
+	if _, err := file.ReadAt(first, 0); err != nil && err != io.EOF {
 		return err
 	}
 	if string(first) != beginning {
 		return errors.New("the file exists and is not a recording; choose another name")
 	}
-	last := make([]byte, 1)
 	if _, err := file.ReadAt(last, info.Size()-1); err != nil {
 		return err
 	}

@@ -110,7 +110,7 @@ func Show(w io.Writer, exchanges []*Exchange, f Format) error {
 	}
 	remarks := f.Remarks
 	for i := 0; i < len(exchanges) || len(remarks) > 0; {
-		text := ""
+		var text string
 		if len(remarks) > 0 && (i == len(exchanges) || remarks[0].At.Before(exchanges[i].At)) {
 			text, remarks = remarks[0].line(width), remarks[1:]
 		} else {
@@ -236,13 +236,8 @@ func (x *Exchange) refusal() string {
 	if refused.RPC != 0 {
 		text += fmt.Sprintf(" (%d)", refused.RPC)
 	}
-	var data struct {
-		Detail string `json:"detail"`
-	}
-	// A refusal need not have a detail.
-	_ = json.Unmarshal(refused.Data, &data)
-	if detail := cmp.Or(data.Detail, refused.Message); detail != "" && detail != refused.Code.Name() {
-		text += ", " + detail
+	if refused.Message != "" && refused.Message != refused.Code.Name() {
+		text += ", " + refused.Message
 	}
 	return text
 }

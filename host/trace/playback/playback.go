@@ -24,13 +24,14 @@ import (
 // Playback is a network with one endpoint, the agent's. All calls of the agent
 // are answered from the recording.
 type Playback struct {
+	host.Memory // in which the agent listens
+
 	// Timeout is the time the agent has for an answer or for an expected
 	// request; New sets it to 10 s.
 	Timeout time.Duration
 
 	exchanges []*trace.Exchange
-	strayed   bool // a request was missing
-	loop      jsonrpc.Loopback
+	strayed   bool        // a request was missing
 	url       chan string // of the agent, once it listens
 
 	mu     sync.Mutex                        // guards closing the channels
@@ -58,8 +59,8 @@ func (p *Playback) isServed(x *trace.Exchange) bool {
 }
 
 // Listen implements host.Network.
-func (p *Playback) Listen(_ context.Context, name string, cfg jsonrpc.Config) (host.Server, error) {
-	srv, err := p.loop.Listen(name, cfg)
+func (p *Playback) Listen(ctx context.Context, name string, cfg jsonrpc.Config) (host.Server, error) {
+	srv, err := p.Memory.Listen(ctx, name, cfg)
 	if err == nil {
 		p.url <- srv.URL()
 	}
@@ -71,9 +72,6 @@ func (p *Playback) From(string) jsonrpc.RoundTripper { return p }
 
 // Transport implements jsonrpc.RoundTripper.
 func (p *Playback) Transport() jsonrpc.Transport { return jsonrpc.TransportLoopback }
-
-// Close implements host.Network and jsonrpc.RoundTripper.
-func (p *Playback) Close() error { return nil }
 
 // Step compares a recorded exchange with its replay. Replayed is nil if the
 // agent no longer sends the request.
@@ -96,7 +94,7 @@ func (p *Playback) Run(ctx context.Context) ([]Step, error) {
 		return nil, context.Cause(ctx)
 	}
 	var steps []Step
-	caller := p.loop.From("recording")
+	caller := p.Memory.From("recording")
 	for _, x := range p.exchanges {
 		if x.Sent {
 			missing, err := p.expect(ctx, x)
@@ -135,7 +133,7 @@ func (p *Playback) send(ctx context.Context, caller jsonrpc.RoundTripper, url st
 // expect waits for a request of the agent where the others depend on it.
 func (p *Playback) expect(ctx context.Context, x *trace.Exchange) (missing bool, err error) {
 	conducts := x.Match != "" && x.Type != protocol.TypeGameError
-	if !usable(x) || !registers(x) && !conducts || p.isServed(x) {
+	if !usable(x) || !registers(x) && !conducts {
 		return false, nil
 	}
 	patience := p.Timeout

@@ -122,6 +122,14 @@ func (v *Verdict) broken(shown []*Exchange, format string, args ...any) {
 	v.add(Broken, shown, format, args...)
 }
 
+// another adds another rule, unless it is there.
+func (v *Verdict) another(x *Exchange, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if !slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Text == text }) {
+		v.add(Another, []*Exchange{x}, "%s", text)
+	}
+}
+
 // unknown counts what cannot be judged without something that the exchanges lack.
 func (v *Verdict) unknown(missing string) {
 	v.Unknown++

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -23,6 +22,7 @@ type League struct {
 	seen      int    // index of the exchange that is being read
 	last      int    // index of the last result or table
 	completed bool
+	reported  bool   // the manager received results
 	champion  string // its id
 	people    people
 	// rounds has the matches of an announced round, as its announcements list them. Several
@@ -46,7 +46,7 @@ type match struct {
 	again     bool // it was played more than once; this is one of the times
 	at        int  // index of the first exchange
 	exchanges []*Exchange
-	channels  map[string]string // players by channel
+	channels  map[string][]string // players by channel
 	calls     []*choiceCall
 	answers   []answer
 	results   []result
@@ -98,6 +98,7 @@ func (l *League) add(x *Exchange) {
 	case *protocol.ChooseParityCall, *protocol.ChooseParityResponse, *protocol.GameJoinAck, *protocol.GameError, *protocol.GameOver, *protocol.MatchResultReport:
 		if isResult(x) {
 			l.last = l.seen
+			l.reported = l.reported || x.Type == protocol.TypeMatchResultReport && !x.Sent
 		}
 		l.note(l.match(m.Head().MatchID, m.Head().RoundID.Number()), x)
 	case *protocol.LeagueStandingsUpdate:
@@ -177,7 +178,7 @@ func (l *League) roundAnnouncement(x *Exchange, m *protocol.RoundAnnouncement) {
 	for _, a := range m.Matches {
 		for _, p := range []string{a.PlayerAID, a.PlayerBID} {
 			if other := busy[p]; p != "" && other != "" && other != a.MatchID {
-				l.doubled.once(Another, x, fmt.Sprintf("round %d: %s plays both %s and %s", round, p, other, a.MatchID))
+				l.doubled.another(x, "round %d: %s plays both %s and %s", round, p, other, a.MatchID)
 			}
 			busy[p] = a.MatchID
 		}
@@ -230,7 +231,7 @@ func (l *League) pair(x *Exchange, id string, round int, a, b string) {
 		case m.decided(), m.announced && (round != m.Round || l.last > m.heard): // ids are those of an earlier round
 			m = l.next(id, round)
 		case m.announced:
-			l.stray(x, "match %s was announced between %s and %s, then between %s and %s", id, was[0], was[1], a, b)
+			l.strays.another(x, "match %s was announced between %s and %s, then between %s and %s", id, was[0], was[1], a, b)
 		}
 	}
 	m.announced, m.heard, m.Players = true, l.seen, is
@@ -245,7 +246,7 @@ func (l *League) invitation(x *Exchange, m *protocol.GameInvitation) {
 		match = next
 	}
 	if l.completed {
-		l.stray(x, "the invitation to match %s was sent after the end of the league", m.MatchID)
+		l.strays.another(x, "the invitation to match %s was sent after the end of the league", m.MatchID)
 	}
 	l.note(match, x)
 }
@@ -259,7 +260,7 @@ func (l *League) settle() {
 			l.interpret(m, x)
 		}
 		if x := l.unlisted(m); x != nil {
-			l.stray(x, "match %s was played in round %d but not announced: the announcement lists %s", m.ID, m.Round, l.rounds[m.Round][0])
+			l.strays.another(x, "match %s was played in round %d but not announced: the announcement lists %s", m.ID, m.Round, l.rounds[m.Round][0])
 		}
 	}
 	l.verifyDraws()
@@ -285,8 +286,4 @@ func (l *League) unlisted(m *match) *Exchange {
 		return nil
 	}
 	return m.exchanges[i]
-}
-
-func (l *League) stray(x *Exchange, format string, args ...any) {
-	l.strays.once(Another, x, fmt.Sprintf(format, args...))
 }

@@ -163,14 +163,10 @@ func (l *League) identify(m *match) {
 			}
 		}
 	}
-	m.channels = map[string]string{}
+	m.channels = map[string][]string{}
 	for _, x := range m.exchanges {
-		to, way := l.receiverOf(m, x), channel(x)
-		if was, ok := m.channels[way]; ok && to != "" && was != to {
-			m.channels[way] = "" // two ids are nobody's
-		} else if to != "" {
-			m.channels[way] = to
-		}
+		way := channel(x)
+		m.channels[way] = with(m.channels[way], l.receiverOf(m, x))
 	}
 }
 
@@ -220,7 +216,7 @@ func (m *match) signed(message protocol.Message) string {
 // empty if the recording does not show it.
 func (l *League) playerOf(m *match, x *Exchange) string {
 	if _, toPlayer := m.addressee(x.Request); toPlayer {
-		return m.channels[channel(x)]
+		return m.only(m.channels[channel(x)]...) // two ids are nobody's
 	}
 	if ids := l.people.recorder(x); x.Sent && len(ids) > 0 {
 		return m.only(ids...)

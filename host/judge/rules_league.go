@@ -112,12 +112,7 @@ func (l *League) complete(player string, results int) bool {
 			return true
 		}
 	}
-	for _, t := range l.results() {
-		if t.To == toManager && !t.x.Sent {
-			return true
-		}
-	}
-	return false
+	return l.reported
 }
 
 // standings examines the rows of players whose matches are all recorded. Where the table
@@ -231,7 +226,7 @@ func (l *League) ranks() (v Verdict) {
 			})
 		})
 		if followed > 0 {
-			v.once(Another, t.x, "ranks follow the "+orders[followed].by+", not the points")
+			v.another(t.x, "ranks follow the %s, not the points", orders[followed].by)
 		}
 		if followed >= 0 {
 			continue
@@ -243,13 +238,6 @@ func (l *League) ranks() (v Verdict) {
 		}
 	}
 	return v
-}
-
-// once adds a finding unless it is there.
-func (v *Verdict) once(a Answer, x *Exchange, text string) {
-	if !slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Text == text }) {
-		v.add(a, []*Exchange{x}, "%s", text)
-	}
 }
 
 // ranked returns the rows with a rank, in the order of the ranks.
@@ -320,7 +308,8 @@ func (l *League) ties() (v Verdict) {
 		for i := 1; i < len(rows); i++ {
 			a, b := rows[i-1], rows[i]
 			if a.Points == b.Points && a.Rank < b.Rank && place[t.records[a.PlayerID].seat] > place[t.records[b.PlayerID].seat] {
-				v.once(Another, t.x, a.PlayerID+" ranks above "+b.PlayerID+" with as many points; by wins, points among them, technical losses and number it is the other way round")
+				v.another(t.x, "%s ranks above %s with as many points; by wins, points among them, technical losses and number it is the other way round",
+					a.PlayerID, b.PlayerID)
 			}
 		}
 	}
@@ -427,7 +416,7 @@ func (l *League) byes() (v Verdict) {
 			plays := slices.ContainsFunc(m.Matches, func(a protocol.AnnouncedMatch) bool { return a.PlayerAID == p || a.PlayerBID == p })
 			switch rests := slices.Contains(m.Byes, p); {
 			case plays && rests:
-				v.once(Another, x, fmt.Sprintf("round %d: %s plays, and has a bye", m.RoundID.Number(), p))
+				v.another(x, "round %d: %s plays, and has a bye", m.RoundID.Number(), p)
 			case !plays && !rests:
 				out = append(out, p)
 			}
@@ -438,7 +427,7 @@ func (l *League) byes() (v Verdict) {
 		}
 		v.Examined++
 		if len(out) == 1 {
-			v.once(Another, x, fmt.Sprintf("round %d: %s has neither a match nor a bye", m.RoundID.Number(), out[0]))
+			v.another(x, "round %d: %s has neither a match nor a bye", m.RoundID.Number(), out[0])
 		}
 	}
 	return v
@@ -451,7 +440,7 @@ func (l *League) totals() (v Verdict) {
 		if n, ok := stated.Get(); ok {
 			v.Examined++
 			if n != want {
-				v.once(Another, x, fmt.Sprintf("%s counts %d as %s; it is %d", x.Type, n, what, want))
+				v.another(x, "%s counts %d as %s; it is %d", x.Type, n, what, want)
 			}
 		}
 	}

@@ -143,7 +143,7 @@ func (l *League) scoring() (v Verdict) {
 			switch {
 			case !ok || reported == points[kind]:
 			case verdict.Technical():
-				v.once(Another, t.x, "technical losses give other points")
+				v.another(t.x, "technical losses give other points")
 			default:
 				v.broken([]*Exchange{t.x}, "%s: %s gets %s, but %s received %d", m.ID, m.Players[i], count(points[kind], "point"), t.To, reported)
 			}

@@ -154,7 +154,7 @@ func TestRegister(t *testing.T) {
 			if got != tt.want || (err == nil) != (tt.fails == "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
 				t.Errorf("granted %+v, %v", got, err)
 			}
-			if _, rejected := errors.AsType[*agent.RejectedError](err); rejected != strings.HasPrefix(name, "refused") {
+			if rejected := errors.Is(err, agent.ErrRejected); rejected != strings.HasPrefix(name, "refused") {
 				t.Errorf("rejected %v: %v", rejected, err)
 			}
 			if calls != 1 || (registered == 1) != (tt.fails == "") {

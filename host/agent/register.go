@@ -15,13 +15,8 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// RejectedError is a registration that the manager rejected.
-type RejectedError struct{ Reason string }
-
-// Error returns the manager's reason.
-func (e *RejectedError) Error() string {
-	return "the manager turned the registration away: " + e.Reason
-}
+// ErrRejected is a registration that the manager rejected. What wraps it gives the manager's reason.
+var ErrRejected = errors.New("the manager turned the registration away")
 
 // Application says how an agent registers.
 type Application struct {
@@ -38,7 +33,7 @@ type Application struct {
 
 // Register registers with the manager. A manager that cannot be reached, or is
 // busy, is tried again until ctx ends: it may be about to start. A refusal is
-// final; its error wraps a *RejectedError or a *protocol.Refusal.
+// final; its error wraps ErrRejected or a *protocol.Refusal.
 func (m *Member) Register(ctx context.Context, a Application) error {
 	// One conversation and one id for all attempts: by them the manager
 	// recognizes a request whose answer was lost.
@@ -209,7 +204,7 @@ func (m *Member) ask(ctx context.Context, msg protocol.Message, id string) (dial
 	case o.Err != nil:
 		err = o.Err
 	case is:
-		err = fmt.Errorf("%s: %w", o.Form, &RejectedError{cmp.Or(r.Reason.Value(), dialect.Words(o.Answer.Raw))})
+		err = fmt.Errorf("%s: %w: %s", o.Form, ErrRejected, cmp.Or(r.Reason.Value(), dialect.Words(o.Answer.Raw)))
 	default:
 		err = fmt.Errorf("manager answered with a %s", o.Message.Head().MessageType)
 	}

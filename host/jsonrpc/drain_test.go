@@ -19,7 +19,7 @@ func listeners(t *testing.T, cfg jsonrpc.Config) map[server]*jsonrpc.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loop, err := network.Listen("", cfg)
+	loop, err := network.Listen("P01", cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,7 @@ func TestPeersAreCountedApart(t *testing.T) {
 	t.Parallel()
 	h := newHolder()
 	network := new(jsonrpc.Loopback)
-	srv := startLoopback(t, network, "", jsonrpc.Config{MaxPerPeer: 1}, h)
+	srv := startLoopback(t, network, "P01", jsonrpc.Config{MaxPerPeer: 1}, h)
 	greedy := jsonrpc.NewClient(network.From("greedy"), jsonrpc.ClientConfig{})
 	modest := jsonrpc.NewClient(network.From("modest"), jsonrpc.ClientConfig{})
 	var wg sync.WaitGroup

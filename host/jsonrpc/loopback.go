@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strconv"
 	"sync"
 )
 
@@ -17,7 +16,6 @@ import (
 type Loopback struct {
 	mu      sync.RWMutex
 	servers map[string]*LoopbackServer // by URL
-	made    int
 }
 
 // LoopbackServer is a Server on a Loopback.
@@ -37,16 +35,12 @@ type LoopbackServer struct {
 	workers sync.WaitGroup
 }
 
-// Listen opens a server under a host name ("P01", "manager:8000"), or under a new name if that is
-// empty. A name in use is an error. Callers wait until Serve is called.
+// Listen opens a server under a host name ("P01", "manager:8000"). A name in use is an error.
+// Callers wait until Serve is called.
 func (l *Loopback) Listen(host string, cfg Config) (*LoopbackServer, error) {
 	cfg = cfg.withDefaults()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if host == "" {
-		l.made++
-		host = "loopback-" + strconv.Itoa(l.made)
-	}
 	u := url.URL{Scheme: "http", Host: host, Path: cfg.Path}
 	s := &LoopbackServer{
 		responder: responder{cfg: cfg}, net: l, url: u.String(), host: host,

@@ -18,14 +18,14 @@ func TestLoopbackNames(t *testing.T) {
 	t.Parallel()
 	network := new(jsonrpc.Loopback)
 	var urls []string
-	for _, host := range []string{"", "P01", "manager:8000", ""} {
+	for _, host := range []string{"P01", "manager:8000"} {
 		srv, err := network.Listen(host, jsonrpc.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		urls = append(urls, srv.URL())
 	}
-	want := []string{"http://loopback-1/mcp", "http://P01/mcp", "http://manager:8000/mcp", "http://loopback-2/mcp"}
+	want := []string{"http://P01/mcp", "http://manager:8000/mcp"}
 	if diff := cmp.Diff(want, urls); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -114,7 +114,7 @@ func TestLoopbackMemory(t *testing.T) {
 		return jsonrpc.Response{Body: cached}
 	})
 	network := new(jsonrpc.Loopback)
-	srv := startLoopback(t, network, "", jsonrpc.Config{}, h)
+	srv := startLoopback(t, network, "P01", jsonrpc.Config{}, h)
 	c := jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{})
 	body, header := []byte(call), http.Header{"X": {"1"}}
 	answer, err := c.Call(context.Background(), srv.URL(), jsonrpc.Message{Body: body, Header: header})
@@ -132,7 +132,7 @@ func TestLoopbackMemory(t *testing.T) {
 func TestLoopbackAnswerTooLarge(t *testing.T) {
 	t.Parallel()
 	network := new(jsonrpc.Loopback)
-	srv := startLoopback(t, network, "", jsonrpc.Config{}, echo)
+	srv := startLoopback(t, network, "P01", jsonrpc.Config{}, echo)
 	c := jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{MaxAnswer: 20})
 	if _, err := c.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"}); kindOf(err) != jsonrpc.ErrTooLarge {
 		t.Errorf("%v, want ErrTooLarge", err)

@@ -41,6 +41,7 @@ type rig struct {
 	p       *player.Player
 	calls   *wire.Caller
 	url     string
+	opened  int // players, each at an address of its own
 
 	events  chan player.Event
 	serving sync.WaitGroup
@@ -96,7 +97,8 @@ func (r *rig) open() {
 	r.result = make(chan error, 1)
 	ctx, quit := context.WithCancel(context.Background())
 	var h lazy
-	r.url = r.serve(ctx, "", &h)
+	r.opened++
+	r.url = r.serve(ctx, fmt.Sprintf("player-%d", r.opened), &h)
 	r.cfg.Endpoint, r.cfg.Caller = r.url, r.caller("player")
 	events := r.events
 	r.cfg.Events = func(e player.Event) { events <- e }

@@ -12,7 +12,7 @@ import (
 func Serve(t testing.TB, f func(req *jsonrpc.Request) jsonrpc.Response) (client *jsonrpc.Client, url string) {
 	t.Helper()
 	var network jsonrpc.Loopback
-	srv, err := network.Listen("", jsonrpc.Config{Lenient: true})
+	srv, err := network.Listen("server", jsonrpc.Config{Lenient: true})
 	if err != nil {
 		t.Fatal(err)
 	}

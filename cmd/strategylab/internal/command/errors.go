@@ -103,12 +103,11 @@ func IsReported(err error) bool {
 
 // Remedy adds a hint to the error of a command that talks to agents.
 func Remedy(manager string, err error) error {
-	var rejected *agent.RejectedError
 	var name *net.DNSError
 	switch {
 	case err == nil || HintOf(err) != "":
 		return err
-	case errors.As(err, &rejected):
+	case errors.Is(err, agent.ErrRejected):
 		return Advise(err, "strategylab query status --manager %s shows how far the league is", manager)
 	case errors.Is(err, jsonrpc.ErrConnect) && !errors.As(err, &name):
 		return Advise(err, "check that the host is running; strategylab host starts one")

@@ -161,7 +161,7 @@ func TestRemedies(t *testing.T) {
 		"unknown":           {reason, ""},
 		"hinted":            {WithHint(jsonrpc.ErrConnect, "wait"), "wait"},
 		"advised":           {Advise(jsonrpc.ErrConnect, "wait"), "wait"},
-		"turned away":       {&agent.RejectedError{Reason: "full"}, "strategylab query status --manager http://m/mcp shows how far the league is"},
+		"turned away":       {agent.ErrRejected, "strategylab query status --manager http://m/mcp shows how far the league is"},
 		"nobody":            {jsonrpc.ErrConnect, "check that the host is running; strategylab host starts one"},
 		"data in use":       {disk.ErrLocked, "stop that process or wait until it ends, or choose another folder with --data-dir or --out"},
 		"port in use":       {syscall.EADDRINUSE, "another program uses this port, perhaps another host: stop it, or choose another --listen; port 0 picks a free one"},

@@ -99,9 +99,9 @@ func Listen(ctx context.Context, addr string) (*Endpoint, error) {
 	return e, nil
 }
 
-// ListenAt opens an endpoint on a port. It returns nil if that is taken, or if addr asks for a free
+// listenAt opens an endpoint on a port. It returns nil if that is taken, or if addr asks for a free
 // one itself.
-func ListenAt(ctx context.Context, addr string, port int) *Endpoint {
+func listenAt(ctx context.Context, addr string, port int) *Endpoint {
 	host, own, err := net.SplitHostPort(addr)
 	if err != nil || own == "0" || port == 0 {
 		return nil
@@ -113,9 +113,9 @@ func ListenAt(ctx context.Context, addr string, port int) *Endpoint {
 	return e
 }
 
-// ListenAs opens an endpoint as ListenAt, or else on a free port of the same host.
+// ListenAs opens an endpoint as listenAt, or else on a free port of the same host.
 func ListenAs(ctx context.Context, addr string, port int) (*Endpoint, error) {
-	if e := ListenAt(ctx, addr, port); e != nil {
+	if e := listenAt(ctx, addr, port); e != nil {
 		return e, nil
 	}
 	if host, _, err := net.SplitHostPort(addr); err == nil {

@@ -37,26 +37,34 @@ func CouldNot(format string, args ...any) Play { return Play{true, fmt.Sprintf(f
 // NotTried returns that of agents that have not played.
 func NotTried(why string) Play { return Play{Why: why} }
 
-// Agent is one of our own players or referees, registered with the suite.
+// Agent is one of our own players or referees.
 type Agent struct {
-	ID, Token string
-	Endpoint  *Endpoint
-	Handler   jsonrpc.Handler
+	ID, Token string     // that its manager gives it, where that is ours
+	Port      int        // at which it listens if that is free; 0 for any
+	Manager   *wire.Peer // as it knows it
+	// Send carries what it sends, and Receive answers what it is sent.
+	Send     RoundTrip
+	Receive  func(in *trace.Exchange, h http.Header) Response
+	Endpoint *Endpoint
+	Handler  jsonrpc.Handler
+	// Join has it register, once. Failed is why it could not.
+	Join   func() error
+	Failed error
 }
 
-// Company are our own agents that play one match with the agent under test.
+// Company are our own agents that play with the agent under test.
 type Company struct {
-	session *Session
-	life    context.Context
-	end     context.CancelFunc
-	running sync.WaitGroup
-	all     []*Agent
+	Alive     context.Context // until it is closed
+	session   *Session
+	end       context.CancelFunc
+	running   sync.WaitGroup
+	endpoints []*Endpoint
 }
 
 // Company returns no agents yet. The caller closes it.
 func (s *Session) Company(ctx context.Context) *Company {
 	c := &Company{session: s}
-	c.life, c.end = context.WithCancel(ctx)
+	c.Alive, c.end = context.WithCancel(ctx)
 	return c
 }
 
@@ -104,15 +112,6 @@ type Runner interface {
 	Run(context.Context) error
 }
 
-// Ours returns what our agents that play along have in common: how they send is given, and what
-// fails does so for good.
-func (s *Session) Ours(endpoint string, manager *wire.Peer, send RoundTrip) agent.Config {
-	return agent.Config{
-		Endpoint: endpoint, Manager: manager, Mode: protocol.Tolerant, Timeout: s.Timeout, Caller: send.Caller(s.Timeout),
-		Backoff: game.Backoff{Retries: 1, First: 50 * time.Millisecond, Most: 100 * time.Millisecond},
-	}
-}
-
 // NewToken returns a new token of an agent.
 func NewToken(id string) string {
 	token, err := credential.NewToken(rand.Reader, id)
@@ -122,39 +121,71 @@ func NewToken(id string) string {
 	return token
 }
 
-// add makes an agent, serves it and has it register.
+// add makes an agent for a match that nobody disturbs, and has it register.
 func (c *Company) add(id, token string, create func(agent.Config) (Runner, error)) (*Agent, error) {
-	endpoint, err := ListenAs(c.life, c.session.Listen, 0)
+	a := &Agent{ID: id, Token: token, Manager: wire.NewPeer(desk, dialect.Contracts)}
+	a.Send = func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) { return c.send(ctx, a, out) }
+	a.Receive = func(in *trace.Exchange, h http.Header) Response {
+		return Handle(c.Alive, a.Handler, in.Raw, in.Peer, h)
+	}
+	err := c.Enlist(a, func(common agent.Config, _ func(error)) (Runner, error) {
+		common.Name, common.ID = id, id
+		return create(common)
+	})
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{ID: id, Token: token, Endpoint: endpoint}
-	c.all = append(c.all, a)
-	common := c.session.Ours(endpoint.URL, wire.NewPeer(desk, dialect.Contracts), func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
-		return c.send(ctx, a, out)
-	})
-	joining, joined := context.WithCancel(c.life)
-	defer joined()
-	common.Name, common.ID, common.Registered = id, id, joined
-	made, err := create(common)
+	return a, a.Join()
+}
+
+// errJoined is the cause for which an agent no longer joins that has.
+var errJoined = errors.New("it has joined")
+
+// Enlist makes an agent and serves it; it does not register yet. What it fails at, it fails at for
+// good, so create is given what ends that it joins, by an error.
+func (c *Company) Enlist(a *Agent, create func(common agent.Config, failed func(error)) (Runner, error)) (err error) {
+	if a.Endpoint, err = ListenAs(c.Alive, c.session.Listen, a.Port); err != nil {
+		return err
+	}
+	c.endpoints = append(c.endpoints, a.Endpoint)
+	joining, joined := context.WithCancelCause(c.Alive) // with how its first attempts have ended
+	made, err := create(agent.Config{
+		Endpoint: a.Endpoint.URL, Manager: a.Manager, Mode: protocol.Tolerant, Timeout: c.session.Timeout, Caller: a.Send.Caller(c.session.Timeout),
+		Backoff:    game.Backoff{Retries: 1, First: 50 * time.Millisecond, Most: 100 * time.Millisecond},
+		Registered: func() { joined(errJoined) },
+	}, joined)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	a.Handler = made.Dispatcher()
-	endpoint.Handle(func(in *trace.Exchange, h http.Header) Response { return Handle(c.life, a.Handler, in.Raw, in.Peer, h) })
-	c.running.Go(func() { _ = made.Run(c.life) }) // its end shows by what it does not do
-	<-joining.Done()
-	return a, c.life.Err()
+	a.Join = sync.OnceValue(func() error {
+		c.running.Go(func() { joined(made.Run(c.Alive)) })
+		<-joining.Done()
+		if a.Failed = context.Cause(joining); errors.Is(a.Failed, errJoined) {
+			a.Failed = nil
+		}
+		return a.Failed
+	})
+	a.Endpoint.Handle(a.Receive)
+	return nil
+}
+
+// AlsoAt serves an agent also at a port, unless another agent of the suite is there.
+func (c *Company) AlsoAt(a *Agent, port int) {
+	if e := listenAt(c.Alive, c.session.Listen, port); e != nil {
+		e.Handle(a.Receive)
+		c.endpoints = append(c.endpoints, e)
+	}
 }
 
 // Close ends the agents.
 func (c *Company) Close() error {
 	c.end()
-	c.running.Wait()
 	var errs []error
-	for _, a := range c.all {
-		errs = append(errs, a.Endpoint.Close())
+	for _, e := range c.endpoints {
+		errs = append(errs, e.Close())
 	}
+	c.running.Wait()
 	return errors.Join(errs...)
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/host/agent"
@@ -27,17 +26,13 @@ import (
 // member is one of our own players or referees. All that it is sent, and all that it
 // sends, passes its tap.
 type member struct {
-	role     protocol.Role
-	name     string // it introduces itself by
-	display  string
-	endpoint *kit.Endpoint
-	also     []*kit.Endpoint // where some referees call it by its id
-	handler  jsonrpc.Handler
-	join     func() error // has it register, once
-	failed   error        // to register
+	*kit.Agent
+	role    protocol.Role
+	name    string // it introduces itself by
+	display string
 
-	// What follows is guarded by the peers' lock until it has joined.
-	// Its first attempt to register is exactly as the protocol says; nil without any.
+	// What follows is guarded by the peers' lock until it has joined. The first answer is to an
+	// attempt exactly as the protocol says; nil without any.
 	first, last *kit.Answer
 	id, token   string
 	verifier    credential.Verifier
@@ -56,81 +51,62 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	}
 	s.Meet(wire.GuessPeer(s.URL, dialect.Contracts))
 	p := &peers{
-		session: s, run: jsonrpc.RandomID()[:8],
+		Company: s.Company(ctx), session: s, run: jsonrpc.RandomID()[:8],
 		league: league{probes: map[string]*kit.Answer{}, missing: map[string]string{}},
 	}
-	p.life, p.end = context.WithCancel(ctx)
-	p.Life = p.life.Done()
+	p.Life = p.Alive.Done()
 	for i := range s.Players + referees {
 		a := &member{role: protocol.RolePlayer, name: fmt.Sprintf("player-%d", i+1)}
 		if i >= s.Players {
 			a.role, a.name = protocol.RoleReferee, fmt.Sprintf("referee-%d", i-s.Players+1)
 		}
 		a.display = fmt.Sprintf("Conformance %s %s", a.name, p.run)
-		err := p.make(ctx, a, i)
+		err := p.make(a, i)
 		p.agents = append(p.agents, a)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("make an agent of the league: %w", err), p.Close())
 		}
 	}
-	p.listenAs(p.lastPlayer(), p.wantedID()) // it may be called before it knows that it has it
+	// It may be called by its id before it knows that it has it.
+	p.AlsoAt(p.lastPlayer().Agent, agent.PortOf(protocol.RolePlayer, p.wantedID()))
 	return p, nil
 }
 
 // make makes an agent and has it served; it does not register yet.
-func (p *peers) make(ctx context.Context, a *member, i int) (err error) {
+func (p *peers) make(a *member, i int) error {
 	// Some managers call their agents at the first ports of their role, whatever they register.
 	port, _ := agent.Ports(a.role)
-	if a.endpoint, err = kit.ListenAs(ctx, p.session.Listen, port+i%p.session.Players); err != nil {
-		return err
+	a.Agent = &kit.Agent{
+		Port: port + i%p.session.Players, Manager: p.session.Peer(),
+		Send:    func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) { return p.send(ctx, a, out) },
+		Receive: func(in *trace.Exchange, h http.Header) kit.Response { return p.receive(a, in, h) },
 	}
-	common := p.session.Ours(a.endpoint.URL, p.session.Peer(), func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
-		return p.send(ctx, a, out)
-	})
-	joining, joined := context.WithCancelCause(p.life) // with how its first attempts have ended
-	common.Name, common.Proposed, common.Registered = a.display, a.name, func() { joined(errJoined) }
-	var made kit.Runner
-	if a.role == protocol.RoleReferee {
-		made, err = referee.New(referee.Config{
-			Config: common, JoinTimeout: p.session.Timeout, ChoiceTimeout: p.session.Timeout,
-			Draw: func(referee.Match) (int, error) { return number, nil },
-			Events: func(e referee.Event) {
-				if e.Kind == referee.Waiting {
-					joined(errors.New(e.Error))
-				}
-			},
-		})
-	} else {
+	return p.Enlist(a.Agent, func(common agent.Config, failed func(error)) (kit.Runner, error) {
+		common.Name, common.Proposed = a.display, a.name
+		if a.role == protocol.RoleReferee {
+			return referee.New(referee.Config{
+				Config: common, JoinTimeout: p.session.Timeout, ChoiceTimeout: p.session.Timeout,
+				Draw: func(referee.Match) (int, error) { return number, nil },
+				Events: func(e referee.Event) {
+					if e.Kind == referee.Waiting {
+						failed(errors.New(e.Error))
+					}
+				},
+			})
+		}
 		if i == p.session.Players-1 {
 			common.ID, common.Proposed = p.wantedID(), ""
 		}
-		made, err = player.New(player.Config{
+		return player.New(player.Config{
 			Config: common, Factory: scripted{p, i}, Watch: -1, Patience: patient, League: &player.League{},
 			Events: func(e player.Event) {
 				if e.Kind == player.Waiting {
-					joined(errors.New(e.Error))
+					failed(errors.New(e.Error))
 				}
 			},
 		})
-	}
-	if err != nil {
-		return err
-	}
-	a.handler = made.Dispatcher()
-	a.join = sync.OnceValue(func() error {
-		p.running.Go(func() { joined(made.Run(p.life)) })
-		<-joining.Done()
-		if a.failed = context.Cause(joining); errors.Is(a.failed, errJoined) {
-			a.failed = nil
-		}
-		return a.failed
 	})
-	a.endpoint.Handle(func(in *trace.Exchange, h http.Header) kit.Response { return p.receive(a, in, h) })
-	return nil
 }
-
-// errJoined is the cause for which an agent no longer joins that has.
-var errJoined = errors.New("it has joined")
 
 // patient is how long a player waits for the call for its choice before it sends
 // its join as a message of its own.
@@ -138,7 +114,7 @@ const patient = 750 * time.Millisecond
 
 // join has an agent register, and ends the check if the manager does not let it.
 func (t T) join(a *member) {
-	err := a.join()
+	err := a.Join()
 	if t.tooEarly && err != nil {
 		t.Skip("the league has begun already; see manager.start.early")
 	}
@@ -163,16 +139,8 @@ func (p *peers) applied(a *member, answer *kit.Answer) {
 	a.id, a.token = cmp.Or(granted.ID, a.id, a.name), cmp.Or(granted.Token, a.token) // without an id, it keeps its name
 	a.verifier = credential.NewVerifier(a.token)
 	p.leagueID = cmp.Or(granted.League, p.leagueID)
-	p.listenAs(a, a.id)
-}
-
-// listenAs listens for an agent also on the port of its id, where some referees
-// call it whatever it has registered, unless another agent of the suite is there.
-func (p *peers) listenAs(a *member, id string) {
-	if e := kit.ListenAt(p.life, p.session.Listen, agent.PortOf(a.role, id)); e != nil {
-		e.Handle(func(in *trace.Exchange, h http.Header) kit.Response { return p.receive(a, in, h) })
-		a.also = append(a.also, e)
-	}
+	// Some referees call it there, whatever it has registered.
+	p.AlsoAt(a.Agent, agent.PortOf(a.role, a.id))
 }
 
 // registerAll registers all agents but the last, with which some leagues begin: it registers when
@@ -181,26 +149,13 @@ func (p *peers) listenAs(a *member, id string) {
 // plays the matches itself. The check is skipped if a player is refused: that is for another to find.
 func (t T) registerAll() {
 	for _, a := range slices.Concat(t.agents[:1], t.referees(), t.agents[1:t.session.Players-1]) {
-		if a.role == protocol.RoleReferee && t.referees()[0].failed != nil {
+		if a.role == protocol.RoleReferee && t.referees()[0].Failed != nil {
 			continue
 		}
 		if why, ended := t.Catch(func() { t.join(a) }); ended && a.role == protocol.RolePlayer {
 			t.Skip("not all agents can be registered: %s", why)
 		}
 	}
-}
-
-// Close implements kit.Peers.
-func (p *peers) Close() error {
-	p.end()
-	var errs []error
-	for _, a := range p.agents {
-		for _, e := range append(a.also, a.endpoint) {
-			errs = append(errs, e.Close())
-		}
-	}
-	p.running.Wait()
-	return errors.Join(errs...)
 }
 
 // number is the one that is drawn in every match: who chose even wins.

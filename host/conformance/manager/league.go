@@ -297,7 +297,7 @@ func (t T) addOthers() {
 
 // Play implements kit.Peers: whether our own agents have played the league to its end.
 func (p *peers) Play(*kit.T) kit.Play {
-	refused := slices.ContainsFunc(p.players(), func(a *member) bool { return a.failed != nil })
+	refused := slices.ContainsFunc(p.players(), func(a *member) bool { return a.Failed != nil })
 	switch {
 	case p.playing == nil && !refused:
 		return kit.NotTried("no league was begun: the checks that were chosen need none, or what they need has failed")

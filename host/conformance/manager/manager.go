@@ -3,7 +3,6 @@
 package manager
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -33,17 +32,15 @@ func (p *peers) wantedID() string { return fmt.Sprintf("P%02d", p.session.Player
 
 // peers are our agents, which register with the manager, and what their taps record.
 type peers struct {
+	*kit.Company
 	league
 	session     *kit.Session
 	agents      []*member                       // players, then referees
 	run         string                          // makes names unique
 	application *protocol.LeagueRegisterRequest // of the first player
 	playing     *kit.T                          // plays it; nil before
-	life        context.Context                 // of the suite
-	end         context.CancelFunc
-	running     sync.WaitGroup // the agents
-	tooEarly    bool           // the manager started a league without agents
-	turn        sync.Mutex     // held by who sends reports and probes in the league; guards it
+	tooEarly    bool                            // the manager started a league without agents
+	turn        sync.Mutex                      // held by who sends reports and probes in the league; guards it
 
 	kit.Monitor        // guards what follows, and who the agents are
 	leagueID    string // as the manager calls it
@@ -179,7 +176,7 @@ func (t T) registration(a *member) *protocol.LeagueRegisterRequest {
 	m.Meta.DisplayName, m.Meta.ContactEndpoint = "Conformance late "+t.run, "http://127.0.0.1:1/late"
 	if a != nil {
 		m.Sender = protocol.Sender(protocol.RolePlayer, a.name)
-		m.Meta.DisplayName, m.Meta.ContactEndpoint = a.display, a.endpoint.URL
+		m.Meta.DisplayName, m.Meta.ContactEndpoint = a.display, a.Endpoint.URL
 	}
 	return &m
 }

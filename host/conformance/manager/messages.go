@@ -235,12 +235,12 @@ func (t T) misdescribes(m *message, f, first protocol.AnnouncedMatch) string {
 	same("player_B_id", f.PlayerBID, first.PlayerBID)
 	same("referee_id", cmp.Or(f.RefereeID, first.RefereeID), cmp.Or(first.RefereeID, f.RefereeID))
 	same("referee_endpoint", cmp.Or(f.RefereeEndpoint, first.RefereeEndpoint), cmp.Or(first.RefereeEndpoint, f.RefereeEndpoint))
-	named := func(a *member) bool { return f.RefereeID == a.id || f.RefereeEndpoint == a.endpoint.URL }
+	named := func(a *member) bool { return f.RefereeID == a.id || f.RefereeEndpoint == a.Endpoint.URL }
 	i := slices.IndexFunc(t.referees(), named)
 	switch {
 	case i >= 0:
 		same("referee_id", cmp.Or(f.RefereeID, t.referees()[i].id), t.referees()[i].id)
-		same("referee_endpoint", cmp.Or(f.RefereeEndpoint, t.referees()[i].endpoint.URL), t.referees()[i].endpoint.URL)
+		same("referee_endpoint", cmp.Or(f.RefereeEndpoint, t.referees()[i].Endpoint.URL), t.referees()[i].Endpoint.URL)
 	case f.RefereeID == "" || f.RefereeEndpoint == "": // those of another referee may be its own
 		wrong = append(wrong, fmt.Sprintf("no referee with the referee_id %q and the referee_endpoint %q has registered", f.RefereeID, f.RefereeEndpoint))
 	}
@@ -251,7 +251,7 @@ func (t T) misdescribes(m *message, f, first protocol.AnnouncedMatch) string {
 			if player == nil {
 				continue
 			}
-			same("player_"+side+"_endpoint", endpoints[i], player.endpoint.URL)
+			same("player_"+side+"_endpoint", endpoints[i], player.Endpoint.URL)
 			if own := player.verifier.MatchKeys(t.leagueID, match.id, m.to.id); keys[i] != nil {
 				same("player_"+side+"_keys.send", keys[i].Send, own.Send)
 				same("player_"+side+"_keys.expect", keys[i].Expect, own.Expect)
@@ -276,7 +276,7 @@ func (t T) secrets() (all []secret) {
 		}
 		if a.role == protocol.RolePlayer {
 			public := func(to *member) bool { return to == a || to.role == protocol.RoleReferee }
-			all = append(all, secret{a.endpoint.URL + `"`, "the endpoint of " + a.id, public})
+			all = append(all, secret{a.Endpoint.URL + `"`, "the endpoint of " + a.id, public})
 		}
 	}
 	for _, m := range t.matches {

@@ -107,7 +107,7 @@ var queryTests = map[string]func(T){
 					t.states("the next match of "+a.id, next, map[string]any{
 						"match_id": m.id, "round_id": m.round, "opponent_id": m.players[1-side],
 						"role_in_match": []string{protocol.PlayerA, protocol.PlayerB}[side],
-						"referee_id":    m.by.to.id, "referee_endpoint": m.by.to.endpoint.URL,
+						"referee_id":    m.by.to.id, "referee_endpoint": m.by.to.Endpoint.URL,
 					})
 				}
 			}

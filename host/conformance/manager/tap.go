@@ -15,8 +15,8 @@ import (
 // send carries what an agent sends: to agents of the suite directly, and to the manager with what
 // the suite adds.
 func (p *peers) send(ctx context.Context, a *member, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
-	if i := slices.IndexFunc(p.agents, func(other *member) bool { return other.endpoint.URL == out.URL }); i >= 0 {
-		r := kit.Handle(p.life, p.agents[i].handler, out.Body, a.name, out.Header)
+	if i := slices.IndexFunc(p.agents, func(other *member) bool { return other.Endpoint.URL == out.URL }); i >= 0 {
+		r := kit.Handle(p.Alive, p.agents[i].Handler, out.Body, a.name, out.Header)
 		return &jsonrpc.Reply{Status: r.Status, Body: r.Body}, nil
 	}
 	in := trace.ReadRequest(out.Body)
@@ -67,7 +67,7 @@ func (p *peers) receive(to *member, in *trace.Exchange, header http.Header) kit.
 	p.Unlock()
 	response := p.misbehave(m)
 	if response == nil {
-		given := kit.Handle(p.life, m.to.handler, in.Raw, in.Peer, header)
+		given := kit.Handle(p.Alive, m.to.Handler, in.Raw, in.Peer, header)
 		response = &given
 	}
 	p.Do(func() {
@@ -94,7 +94,7 @@ func (p *peers) record(m *message) {
 	for _, f := range m.matches {
 		found := &match{id: f.MatchID, round: m.round, by: m, players: [2]string{f.PlayerAID, f.PlayerBID}}
 		named := slices.IndexFunc(p.referees(), func(a *member) bool {
-			return f.RefereeID == a.id && a.id != "" || agent.SameEndpoint(f.RefereeEndpoint, a.endpoint.URL)
+			return f.RefereeID == a.id && a.id != "" || agent.SameEndpoint(f.RefereeEndpoint, a.Endpoint.URL)
 		})
 		switch {
 		case m.to.role == protocol.RoleReferee && (m.Assignment || named >= 0 && p.referees()[named] == m.to):

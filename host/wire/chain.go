@@ -73,7 +73,10 @@ func (c *Chain) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Respon
 		return Response(internal(err))
 	}
 	defer leave()
-	began := time.Now()
+	var began time.Time
+	if c.cfg.Log != nil { // reading the clock takes as long as all else
+		began = time.Now()
+	}
 	x := &Exchange{RPC: rpc, mcp: IsMCP(rpc.Header), plain: c.cfg.Agent == nil}
 	c.serve(ctx, x)
 	if c.cfg.Log != nil && answered(x) { // else the server refuses to send it, and Refuse logs that

@@ -147,12 +147,12 @@ type Event struct {
 
 // observe reports the opening event of an exchange and returns what reports its
 // closing event, in the opposite direction.
-func (t Tap) observe(e Event) func(status int, body []byte, err error) {
+func (t Tap) observe(opening Event) func(status int, body []byte, err error) {
 	if t == nil {
 		return func(int, []byte, error) {}
 	}
 	start := time.Now()
-	closing := t(e)
+	closing, e := t(opening), opening // of which the heap gets a copy only here
 	back := In
 	if e.Direction == In {
 		back = Out

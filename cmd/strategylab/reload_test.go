@@ -131,7 +131,8 @@ func newWatched(t *testing.T, file, text string, house bool) *watched {
 	t.Helper()
 	w := &watched{t: t, dir: t.TempDir(), file: file}
 	w.save(text)
-	args := []string{"host", "--listen", "127.0.0.1:0", "--players", "2", "--legs", fmt.Sprint(reloadRounds), "--seed", "7", "--choice-timeout", "10m"}
+	args := []string{"host", "--listen", "127.0.0.1:0", "--players", "2", "--legs", fmt.Sprint(reloadRounds), "--seed", "7", "--choice-timeout", "10m",
+		"--join-timeout", "1m", "--retries", "7"} // two minutes for a player that is started again
 	if house {
 		args = append(args, "--field", "./"+file, "--watch")
 	}

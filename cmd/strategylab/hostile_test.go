@@ -179,7 +179,8 @@ func playWithin(t *testing.T, scripts []hostile, limit string) (wrong problems) 
 		return wrong
 	}
 	if host.code() != exitOK {
-		t.Fatalf("%v; stderr: %s", host.ProcessState, host.err.String())
+		wrong.addf("%v; stderr: %s", host.ProcessState, host.err.String())
+		return wrong
 	}
 	var report struct {
 		Players []struct {

@@ -26,7 +26,7 @@ type Callers struct {
 }
 
 // Guard returns what says why a request is refused, in words for a person, or "". It reads nothing
-// but the header, and is safe for concurrent use. The error is that of an origin or a pattern that is none.
+// but the header, and is safe for concurrent use. The error names an origin or a pattern that cannot be read.
 func (c Callers) Guard() (refuse func(*http.Request) string, err error) {
 	origins, hosts := http.NewCrossOriginProtection(), slices.Clone(c.Hosts)
 	for _, origin := range c.Origins {

@@ -100,7 +100,7 @@ var rpcTexts = map[int]string{
 	rpcInternalError:  "Internal error",
 }
 
-// rowOf returns the first row of which something is true; one without code and name if there is none.
+// rowOf returns the first row of which something is true; without one, a row without code and name.
 func rowOf(is func(codeInfo) bool) codeInfo {
 	if i := slices.IndexFunc(codeTable, is); i >= 0 {
 		return codeTable[i]

@@ -107,7 +107,9 @@ func (f Fields) unwrapped() (m Fields, wrapping string) {
 	for _, h := range holders {
 		switch m = f.Object(h.member); {
 		case h.member == "content" && f.Has(h.member):
-			m = Object(json.RawMessage(protocol.Prose(jsontext.Value(f[h.member]))))
+			if parts := f.List(h.member); len(parts) > 0 { // others may follow, such as a note
+				m = Object(json.RawMessage(parts[0].Text("text")))
+			}
 		case m == nil, h.member == "message" && f.Has("message_type"):
 			continue
 		case h.member == "envelope":

@@ -66,6 +66,8 @@ func TestRefusals(t *testing.T) {
 			200, false, false, false, "a GAME_ERROR"},
 		`{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[{"type":"text","text":"Unknown tool: x"}]}}`: {
 			200, true, false, true, "a refusal: Unknown tool: x"},
+		`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"message_type\":\"GAME_OVER_ACK\"}"},{"type":"text","text":"a note"}]}}`: {
+			200, false, false, false, "a GAME_OVER_ACK"},
 		`{"jsonrpc":"2.0","id":1,"result":{"status":"ok"}}`: {200, false, false, false, "HTTP 200 with a message without message_type"},
 	} {
 		a := kit.ReadAnswer(kit.Reply{Status: want.status, Body: []byte(body)})

@@ -182,14 +182,15 @@ func EachLeague(ctx context.Context, reader *results.Reader, visit func(*results
 // has half a million pairs.
 const mostSummary = 1 << 30
 
-// addPlayFacts adds facts of playing from the summary in the folder, if it is about
+// addPlayFacts adds what only playing shows, from the summary in the folder, if it is about
 // the same leagues.
 func addPlayFacts(dir string, facts *report.Facts) {
 	var summary report.Facts
 	if disk.ReadJSON(filepath.Join(dir, results.SummaryFile), mostSummary, &summary) != nil || summary.Digest != facts.Digest {
 		return // it is about fewer leagues, another program wrote it, or the run is still playing
 	}
-	facts.Messages, facts.Seconds, facts.MatchesPerSecond = summary.Messages, summary.Seconds, summary.MatchesPerSecond
+	summary.Reproducible = facts.Reproducible
+	*facts = summary
 }
 
 // study returns a study of a plan, in which yours are the user's strategies; nil stands for

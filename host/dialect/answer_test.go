@@ -194,7 +194,7 @@ func TestRefuseInKind(t *testing.T) {
 	for _, d := range append(OfProtocol(), variants...) {
 		req := openSample(t, d, protocol.TypeMatchResultReport)
 		reply := req.Refuse(h, e)
-		_, err := NewCodec(protocol.Tolerant, d).ReadAnswer(protocol.TypeMatchResultReport, answerOf(reply))
+		_, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeMatchResultReport, answerOf(reply))
 		var r *Refusal
 		if !errors.As(err, &r) || r.Code != protocol.CodeTokenInvalid || reply.Status != 200 {
 			t.Errorf("%s: HTTP %d, %v", d.Name, reply.Status, err)

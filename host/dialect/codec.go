@@ -1,31 +1,17 @@
 package dialect
 
 import (
-	"slices"
-
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// A Codec reads requests and answers in any of its dialects. It is safe for concurrent use.
-type Codec struct {
-	mode     protocol.Mode
-	dialects []*Dialect
-	fallback *Dialect // for requests in no known wrapping
-}
+// A Codec reads requests and answers in any known dialect. It is safe for concurrent use.
+type Codec struct{ mode protocol.Mode }
 
-// NewCodec returns a codec that recognizes the given dialects, or all known ones if none are given.
-// The first flat one serves requests that fit several, so it should be [Contracts].
-func NewCodec(mode protocol.Mode, dialects ...*Dialect) *Codec {
-	if len(dialects) == 0 {
-		dialects = known
-	}
-	all := append(slices.Clone(dialects), Contracts)
-	flat := slices.IndexFunc(all, func(d *Dialect) bool { return !d.Request.Bare && !d.Request.structured() })
-	return &Codec{mode: mode, dialects: all[:len(dialects)], fallback: all[flat]}
-}
+// NewCodec returns a codec that asks of messages what the mode asks.
+func NewCodec(mode protocol.Mode) *Codec { return &Codec{mode} }
 
 // Mode returns how much the codec asks of messages.
 func (c *Codec) Mode() protocol.Mode { return c.mode }
@@ -53,7 +39,7 @@ type Request struct {
 // never nil: if Open fails, it serves to answer in kind. The error is a [*protocol.Error]: strict
 // mode refuses a body without JSON-RPC. Params that are missing or null count as an empty object.
 func (c *Codec) Open(rpc *jsonrpc.Request) (*Request, error) {
-	r := &Request{Dialect: c.fallback, Method: rpc.Method, mode: c.mode, ID: rpc.ID, Raw: rpc.Params}
+	r := &Request{Dialect: Contracts, Method: rpc.Method, mode: c.mode, ID: rpc.ID, Raw: rpc.Params}
 	bare, what := rpc.Kind == jsonrpc.KindObject, "params"
 	switch {
 	case bare:
@@ -105,7 +91,7 @@ func (c *Codec) open(r *Request, bare bool) (refusal *protocol.Error) {
 		}
 		r.spread()
 		if _, served := protocol.TypeOfMethod(r.tool); refusal == nil && (served || r.tool == "") {
-			r.Dialect = c.refine(r.Dialect, r.Method, r.doc)
+			r.Dialect = refine(r.Dialect, r.Method, r.doc)
 		}
 	}
 	r.Header = protocol.ReadHeader(r.doc)

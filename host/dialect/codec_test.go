@@ -38,8 +38,8 @@ func TestDispatch(t *testing.T) {
 	}
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
 		for _, tt := range tests {
-			req, err := opens(NewCodec(mode, OfProtocol()...), tt.method, tt.body.Encode())
-			if req == nil || req.Dialect != Contracts {
+			req, err := opens(NewCodec(mode), tt.method, tt.body.Encode())
+			if req == nil || req.Dialect.Request != Contracts.Request {
 				t.Fatalf("%v: %s: the request is %+v", mode, tt.name, req)
 			}
 			if tt.rpc == 0 {

@@ -30,7 +30,7 @@ func TestEveryDialectThereAndBack(t *testing.T) {
 	t.Parallel()
 	all := samples(t)
 	for _, d := range append(OfProtocol(), variants...) {
-		c := NewCodec(protocol.Tolerant, append([]*Dialect{d}, OfProtocol()...)...)
+		c := NewCodec(protocol.Tolerant)
 		for _, s := range all {
 			t.Run(d.Name+"/"+s.name, func(t *testing.T) {
 				t.Parallel()
@@ -53,7 +53,10 @@ func thereInDialect(t *testing.T, c *Codec, d *Dialect, s sample) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if req.Dialect != d || req.Type != s.message.Head().MessageType {
+	typ := s.message.Head().MessageType
+	name, _, _ := strings.Cut(d.Name, "+")
+	known := req.Dialect.Name == name || req.Dialect == Contracts && d.nameOf(typ) == Contracts.nameOf(typ)
+	if !known || req.Type != typ {
 		t.Errorf("opened as %s in dialect %s", req.Type, req.Dialect.Name)
 	}
 	m, err := req.Decode()

@@ -91,10 +91,11 @@ func openSample(t testing.TB, d *Dialect, sent protocol.Type) *Request {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req, err := openCall(NewCodec(protocol.Tolerant, append([]*Dialect{d}, known...)...), call)
+	req, err := openCall(NewCodec(protocol.Tolerant), call)
 	if err != nil {
 		t.Fatalf("open %s in %s: %v", sent, d.Name, err)
 	}
+	req.Dialect = d // with its traits, which a request does not show
 	return req
 }
 

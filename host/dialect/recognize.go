@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"path"
 	"slices"
 
@@ -8,54 +9,42 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// recognize returns the dialect of a request, found by its wrapping and, among
-// dialects with the same wrapping, by the names of its methods.
+// recognize returns the dialect of a request, found by its wrapping or, where it has none, by
+// the name of its method; a message that fits several is in the one that comes first.
 func (c *Codec) recognize(method string, params rawjson.Object) (*Dialect, *protocol.Error) {
-	var found, owner *Dialect
-	for _, d := range c.dialects {
+	var wrapped, owner, flat *Dialect
+	t := protocol.TypeOf(params)
+	for _, d := range known {
 		p := d.Request
-		if !p.structured() || d.Marks != nil {
-			continue // marks are compared after unwrapping
-		}
-		if p.Method == method {
-			owner = d
-		}
 		switch {
+		case d.Marks != nil || p.Bare: // marks are compared after unwrapping
+		case !p.structured():
+			if flat == nil && d.nameOf(t) == method {
+				flat = d
+			}
 		case !p.fits(method, params):
-			if p.Header != "" && p.Method != method && params.Get(p.Header).Kind() == '{' {
+			if p.Method == method {
+				owner = d
+			} else if p.Header != "" && params.Get(p.Header).Kind() == '{' {
 				return d, refuseShape("", "params."+p.Header+" goes with the method "+p.Method+".")
 			}
-		case found == nil:
-			found = d
-		case p.Name != "" && found.Request.Name != "" && p.Name != found.Request.Name:
-			return found, refuseTool(protocol.CanonicalInvalidToolInput, "A tool is called in one form at a time.",
-				protocol.Violation{Path: "/params/" + found.Request.Name, Rule: "exclusive"}, protocol.Violation{Path: "/params/" + p.Name, Rule: "exclusive"})
+		case wrapped == nil:
+			wrapped = d
+		case p.Name != "" && wrapped.Request.Name != "":
+			return wrapped, refuseTool(protocol.CanonicalInvalidToolInput, "A tool is called in one form at a time.",
+				protocol.Violation{Path: "/params/" + wrapped.Request.Name, Rule: "exclusive"}, protocol.Violation{Path: "/params/" + p.Name, Rule: "exclusive"})
 		}
 	}
-	switch {
-	case found != nil:
-		return found, nil
-	case owner != nil && (c.mode == protocol.Strict || params.Get("message_type") == nil):
-		return owner, nil // which lacks something
+	if owner != nil && (c.mode == protocol.Strict || params.Get("message_type") == nil) {
+		flat = owner // which lacks something
 	}
-	return c.flat(method, protocol.TypeOf(params)), nil
-}
-
-// flat returns the dialect of an unwrapped message: the first that uses the
-// method for its type, or else the fallback.
-func (c *Codec) flat(method string, t protocol.Type) *Dialect {
-	for _, d := range c.dialects {
-		if !d.Request.structured() && !d.Request.Bare && d.Marks == nil && d.nameOf(t) == method {
-			return d
-		}
-	}
-	return c.fallback
+	return cmp.Or(wrapped, flat, Contracts), nil
 }
 
 // refine returns the dialect with the wrapping and names of d whose marks the
 // message has, or d itself.
-func (c *Codec) refine(d *Dialect, method string, message rawjson.Object) *Dialect {
-	for _, other := range c.dialects {
+func refine(d *Dialect, method string, message rawjson.Object) *Dialect {
+	for _, other := range known {
 		if other.Marks != nil && other.Request == d.Request && other.Marks(message) &&
 			(d.Request.structured() || other.nameOf(protocol.TypeOf(message)) == method) {
 			return other

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -87,8 +86,6 @@ type Config struct {
 
 	// Mode says how much is asked of requests.
 	Mode protocol.Mode
-	// Dialects are the wrappings that are recognised: protocol.KnownDialects.
-	Dialects []*dialect.Dialect
 	// Caller sends the notifications.
 	Caller *wire.Caller
 
@@ -136,9 +133,6 @@ func (c Config) withDefaults() (Config, error) {
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Draw.Size() == 0 {
 		c.Draw = game.FairDraw()
-	}
-	if c.Dialects == nil {
-		c.Dialects = dialect.Known()
 	}
 	if c.Now == nil {
 		c.Now = time.Now

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -57,7 +56,7 @@ func (m *Manager) updateContact(a *league.Member) *contact {
 		c = &contact{life: league.Init}
 		m.contacts[a.ID] = c
 	}
-	speaks := m.dialect(a.Dialect)
+	speaks := named(a.Dialect)
 	if c.peer == nil || c.peer.URL != a.Endpoint || c.peer.Dialect.Name != speaks.Name {
 		c.peer = wire.NewPeer(a.Endpoint, speaks)
 	}
@@ -65,15 +64,12 @@ func (m *Manager) updateContact(a *league.Member) *contact {
 	return c
 }
 
-// dialect returns the dialect of a name, which may have traits.
-func (m *Manager) dialect(name string) *dialect.Dialect {
-	if i := slices.IndexFunc(m.cfg.Dialects, func(d *dialect.Dialect) bool { return d.Name == name }); i >= 0 {
-		return m.cfg.Dialects[i]
-	}
+// named returns the dialect of a name, which may have traits.
+func named(name string) *dialect.Dialect {
 	if d, err := dialect.Named(name); err == nil {
 		return d
 	}
-	return m.cfg.Dialects[0]
+	return dialect.Contracts
 }
 
 // outdateContact has an agent notified of the current round again.

@@ -130,7 +130,7 @@ func New(cfg Config) (*Manager, error) {
 	m := &Manager{
 		cfg: cfg, contacts: make(map[string]*contact), reserved: make(map[string]chan struct{}),
 		refusals: make(map[string]bool), verdicts: make(map[string]bool), versions: make(map[string]string),
-		failures: make(map[string]int), probed: make(map[string]bool), tolerant: dialect.NewCodec(protocol.Tolerant, cfg.Dialects...),
+		failures: make(map[string]int), probed: make(map[string]bool), tolerant: dialect.NewCodec(protocol.Tolerant),
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 		state: league.New(cfg.LeagueID, league.Rules{
 			Mode: cfg.Mode, MaxPlayers: cfg.MaxPlayers, MaxReferees: cfg.MaxReferees, MaxPerAddress: cfg.MaxPerAddress,
@@ -140,7 +140,7 @@ func New(cfg Config) (*Manager, error) {
 	m.finish, m.shut = sync.OnceFunc(func() { close(m.done) }), sync.OnceValue(m.end)
 	m.ctx, m.cancel = context.WithCancelCause(context.Background())
 	m.dispatcher = &wire.Dispatcher{
-		Codec:         dialect.NewCodec(cfg.Mode, cfg.Dialects...),
+		Codec:         dialect.NewCodec(cfg.Mode),
 		Sender:        func() string { return sender },
 		Now:           cfg.Now,
 		Answered:      m.answered,

@@ -60,11 +60,11 @@ func (m *Manager) startLeague(ctx context.Context, in *wire.Exchange, _ *protoco
 	}, nil
 }
 
-// Launcher returns what takes START_LEAGUE from launchers that know no other wrapping and
-// leave out all that they can, in strict mode as well.
+// Launcher returns what takes START_LEAGUE from launchers that leave out all that they can, in
+// strict mode as well.
 func (m *Manager) Launcher() *wire.Dispatcher {
 	return &wire.Dispatcher{
-		Codec:    dialect.NewCodec(protocol.Tolerant, dialect.Contracts),
+		Codec:    dialect.NewCodec(protocol.Tolerant),
 		Sender:   m.dispatcher.Sender,
 		Now:      m.cfg.Now,
 		Answered: m.answered,

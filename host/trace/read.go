@@ -160,8 +160,8 @@ func (rec *Recording) add(line []byte, open map[[2]int64]*Exchange) error {
 // tolerant decodes what agents send each other, in any dialect; strict decodes answers
 // that nobody may refuse for their form.
 var (
-	tolerant = dialect.NewCodec(protocol.Tolerant, dialect.Known()...)
-	strict   = dialect.NewCodec(protocol.Strict, dialect.Known()...)
+	tolerant = dialect.NewCodec(protocol.Tolerant)
+	strict   = dialect.NewCodec(protocol.Strict)
 )
 
 // ReadRequest decodes a request in any dialect. It never fails: fields that it

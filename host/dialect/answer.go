@@ -14,14 +14,11 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// An Answer is a received answer: the parts of a JSON-RPC response or of a request in its place, or
-// a bare Body. They hold well-formed JSON without duplicate names.
+// An Answer is a received answer. Its parts hold well-formed JSON without duplicate names.
 type Answer struct {
 	Status int            // the HTTP status; 0 where there is none
-	Result jsontext.Value // result
-	Error  jsontext.Value // error; null is no error
-	Params jsontext.Value // params of an answer that is itself a request
-	Body   jsontext.Value // an answer without JSON-RPC
+	Error  jsontext.Value // of a JSON-RPC response; null is no error
+	Raw    jsontext.Value // the result, the params of a request in its place, or a body without JSON-RPC
 }
 
 // ParseAnswer splits the body of an HTTP response, whatever its form. The error
@@ -36,9 +33,9 @@ func ParseAnswer(status int, body []byte) (Answer, error) {
 
 // AnswerOf is [ParseAnswer] for a body that has been taken apart.
 func AnswerOf(status int, doc rawjson.Object, body []byte) Answer {
-	a := Answer{Status: status, Result: doc.Get("result"), Error: doc.Get("error"), Params: doc.Get("params")}
-	if doc.Get("message_type") != nil || a.Result == nil && a.Error == nil && a.Params == nil {
-		a = Answer{Status: status, Body: body}
+	a := Answer{Status: status, Error: doc.Get("error"), Raw: doc.Get("result", "params")}
+	if doc.Get("message_type") != nil || a.Error == nil && a.Raw == nil {
+		a = Answer{Status: status, Raw: body}
 	}
 	return a
 }
@@ -74,27 +71,21 @@ func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, erro
 	if a.Error != nil && a.Error.Kind() != 'n' {
 		return nil, readRPCError(a)
 	}
-	var raw jsontext.Value
-	for _, part := range []jsontext.Value{a.Body, a.Params, a.Result} {
-		if part != nil {
-			raw = part
-		}
+	if a.Raw == nil {
+		return nil, noAnswer(sent, a)
 	}
-	if raw == nil {
-		return nil, c.noAnswer(sent, a)
-	}
-	doc, body := locate(raw, 0)
 	var m protocol.Message
 	var err error
-	if doc == nil {
-		err = c.noAnswer(sent, a)
-		if raw.Kind() != '[' { // true, or "odd"
-			doc = rawjson.Object{{Name: "accept", Value: raw}, {Name: "text", Value: raw}}
-		}
-	} else if refusal := readRefusal(doc, a.Status, raw, len(body) != len(raw)); refusal != nil {
+	doc := locate(a.Raw, 0)
+	if refusal := readRefusal(doc, a); refusal != nil {
 		return nil, refusal
-	} else {
+	} else if doc != nil {
 		m, err = c.readAnswer(sent, doc)
+	} else {
+		err = noAnswer(sent, a)
+		if a.Raw.Kind() != '[' { // true, or "odd"
+			doc = rawjson.Object{{Name: "accept", Value: a.Raw}, {Name: "text", Value: a.Raw}}
+		}
 	}
 	if err != nil && c.mode == protocol.Tolerant && a.Status < http.StatusBadRequest { // with a status of failure it is no answer
 		return decodeTolerantly(answerTo(sent), doc, err, nil)
@@ -102,7 +93,7 @@ func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, erro
 	return m, err
 }
 
-func (c *Codec) noAnswer(sent protocol.Type, a Answer) error {
+func noAnswer(sent protocol.Type, a Answer) error {
 	if a.Status >= http.StatusBadRequest {
 		r := &Refusal{Status: a.Status, Message: "HTTP status " + strconv.Itoa(a.Status)}
 		r.judge(nil, "")
@@ -130,23 +121,20 @@ const maxNesting = 4
 
 // locate finds the message in an answer: the value itself, or what is in one of the places that
 // dialects use, also as JSON text, at a depth. It returns nil where there is no object.
-func locate(raw jsontext.Value, depth int) (rawjson.Object, jsontext.Value) {
+func locate(raw jsontext.Value, depth int) rawjson.Object {
 	if raw.Kind() == '"' && depth < maxNesting {
 		if raw = rawjson.Text(raw); !raw.IsValid() { // nobody has read what it holds
-			return nil, nil
+			return nil
 		}
 		return locate(raw, depth+1)
 	}
 	doc := rawjson.Split(raw)
-	switch {
-	case doc == nil:
-		return nil, nil
-	case doc.Get("message_type") != nil, depth >= maxNesting:
-		return doc, raw
+	if doc == nil || doc.Get("message_type") != nil || depth >= maxNesting {
+		return doc
 	}
 	if doc.Get(Envelope.Answer.Header).Kind() == '{' {
 		if message, refusal := Envelope.Answer.join(doc); refusal == nil {
-			return message, message.Encode()
+			return message
 		}
 	}
 	for _, name := range inAnswers {
@@ -157,12 +145,12 @@ func locate(raw jsontext.Value, depth int) (rawjson.Object, jsontext.Value) {
 			}
 		}
 		if kind := inner.Kind(); kind == '{' || kind == '"' {
-			if found, body := locate(inner, depth+1); found != nil {
-				return found, body
+			if found := locate(inner, depth+1); found != nil {
+				return found
 			}
 		}
 	}
-	return doc, raw
+	return doc
 }
 
 // inAnswers are the members in which locate looks, in this order; of a list it takes the first text.
@@ -176,31 +164,22 @@ func readRPCError(a Answer) *Refusal {
 		return &Refusal{Status: a.Status, Message: words(doc, a.Error), Data: a.Error, Retryable: jsonrpc.RetryableStatus(a.Status)}
 	}
 	r := &Refusal{Status: a.Status, RPC: int(code), Message: doc.Text("message")}
-	data, body := locate(doc.Get("data"), 0)
-	r.Data = body
+	data := locate(doc.Get("data"), 0)
 	r.judge(data, r.Message)
 	return r
 }
 
-// readRefusal returns the refusal that a message instead of an answer is, nil
-// if it is no refusal. Outer is the answer; inside says that the message is only a part of it.
-func readRefusal(doc rawjson.Object, status int, outer jsontext.Value, inside bool) *Refusal {
-	t := protocol.TypeOf(doc)
-	answer := doc
-	if inside {
-		answer = rawjson.Split(outer)
-	}
-	refused := t.Refuses() ||
-		doc.Text("error_code") != "" || doc.Text("canonical") != "" || protocol.Fails(doc) || answer.Get("isError").Kind() == 't' ||
-		t == "" && status >= http.StatusBadRequest
-	if !refused || doc.Text("error_code") == "" && protocol.Means(protocol.Enrolling, doc.Text("status")) && status < http.StatusBadRequest {
+// readRefusal returns the refusal that the message in an answer is, nil if it is none.
+func readRefusal(doc rawjson.Object, a Answer) *Refusal {
+	t, failed := protocol.TypeOf(doc), a.Status >= http.StatusBadRequest
+	refused := t.Refuses() || doc.Text("error_code") != "" || doc.Text("canonical") != "" || protocol.Fails(doc) ||
+		rawjson.Split(a.Raw).Get("isError").Kind() == 't' || t == "" && failed
+	if doc == nil || !refused || doc.Text("error_code") == "" && protocol.Means(protocol.Enrolling, doc.Text("status")) && !failed {
 		return nil
 	}
-	r := &Refusal{Status: status, Data: doc.Encode()}
+	r := &Refusal{Status: a.Status}
 	r.judge(doc, "")
-	if r.Message == "" {
-		r.Message = words(doc, outer)
-	}
+	r.Message = cmp.Or(r.Message, words(doc, a.Raw))
 	return r
 }
 
@@ -210,14 +189,7 @@ const MaxWords = 200
 // words returns what a peer says in a refusal: one of the usual members, the findings of a
 // validator, the text of a tool's result, or else the beginning of the body.
 func words(doc rawjson.Object, body jsontext.Value) string {
-	text := protocol.Explanation(doc)
-	if text == "" {
-		text = string(rawjson.Text(body))
-	}
-	if text == "" {
-		text = string(body)
-	}
-	return Clip(text, MaxWords)
+	return Clip(cmp.Or(protocol.Explanation(doc), string(rawjson.Text(body)), string(body)), MaxWords)
 }
 
 // Clip shortens a text to so many bytes, and dots.
@@ -231,6 +203,9 @@ func Clip(text string, most int) string {
 // judge determines the error code and whether a retry is allowed: the peer can
 // forbid what the code allows, and decides where the code is unknown.
 func (r *Refusal) judge(doc rawjson.Object, message string) {
+	if doc != nil {
+		r.Data = doc.Encode()
+	}
 	r.Code = protocol.FindCode(protocol.Code(doc.Text("error_code")), r.RPC,
 		doc.Text("error_name"), doc.Text("error_description"), doc.Text("error_code"), message)
 	if r.Code == "" && r.RPC == RPCTimeout {

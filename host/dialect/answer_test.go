@@ -80,7 +80,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 		{`{"message_type":"PARITY_CHOICE","parity_choice":"even"}`, protocol.Strict, protocol.CodeContextMismatch},
 		{`{"parity_choice":"even"}`, protocol.Strict, protocol.CodeMissingField},
 	} {
-		_, err := NewCodec(tt.mode).ReadAnswer(protocol.TypeChooseParityCall, Answer{Result: jsontext.Value(tt.result)})
+		_, err := NewCodec(tt.mode).ReadAnswer(protocol.TypeChooseParityCall, Answer{Raw: jsontext.Value(tt.result)})
 		if e := refusal(t, err); e.Code != tt.code {
 			t.Errorf("%v: %s: %v, want %s", tt.mode, tt.result, err, tt.code)
 		}
@@ -102,7 +102,7 @@ func TestAcknowledgements(t *testing.T) {
 		},
 	} {
 		for _, result := range results {
-			a := Answer{Status: 200, Result: jsontext.Value(result)}
+			a := Answer{Status: 200, Raw: jsontext.Value(result)}
 			m, err := NewCodec(protocol.Tolerant).ReadAnswer(sent, a)
 			if err != nil || reflect.TypeOf(m) != reflect.TypeOf(protocol.New(sent.Answer())) {
 				t.Errorf("%s answered with %s: %v, %v", sent, result, m, err)
@@ -251,7 +251,7 @@ func TestRefusalText(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
 		"protocol: the peer refuses: E005 PLAYER_NOT_REGISTERED (JSON-RPC 3002): Who are you?": &Refusal{Code: protocol.CodePlayerNotRegistered, RPC: 3002, Message: "Who are you?"},
-		"protocol: the peer refuses: HTTP status 502":                                          NewCodec(protocol.Tolerant).noAnswer("", Answer{Status: 502}),
+		"protocol: the peer refuses: HTTP status 502":                                          noAnswer("", Answer{Status: 502}),
 	} {
 		if err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)

@@ -30,7 +30,11 @@ func BenchmarkExchange(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := c.ReadAnswer(protocol.TypeChooseParityCall, Answer{Status: reply.Status, Result: reply.Result, Body: reply.Body}); err != nil {
+				raw := reply.Result
+				if d.Answer.Bare {
+					raw = reply.Body
+				}
+				if _, err := c.ReadAnswer(protocol.TypeChooseParityCall, Answer{Status: reply.Status, Raw: raw}); err != nil {
 					b.Fatal(err)
 				}
 			}

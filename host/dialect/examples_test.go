@@ -279,7 +279,7 @@ func TestSourceExamples(t *testing.T) {
 				body = doc.Get("result")
 				typ = protocol.Type(parsed(t, body).Text("message_type"))
 			}
-			m, err = c.ReadAnswer(sentFor(typ), Answer{Result: body})
+			m, err = c.ReadAnswer(sentFor(typ), Answer{Raw: body})
 		}
 		if err != nil || m.Head().MessageType != typ || m.Head().Flaw != nil {
 			t.Errorf("%s %s: %+v, %v", e.Source, e.Section, m, err)

@@ -124,17 +124,17 @@ func FindAgent(body []byte, name, endpoint string) (id string, found bool) {
 // Words returns what a peer says in an answer: the words of a refusal, the text of
 // a tool's result, or else the first 200 bytes.
 func Words(body []byte) string {
-	doc, raw := locate(body, 0)
-	if doc == nil {
-		raw = body
+	doc := locate(body, 0)
+	if doc != nil {
+		body = doc.Encode()
 	}
-	return words(doc, raw)
+	return words(doc, body)
 }
 
 // FindBeginning reads what an answer to START_LEAGUE, or the text of a refusal,
 // says of the start of a league, in whatever wrapping and words.
 func FindBeginning(answer []byte) protocol.Beginning {
-	if doc, _ := locate(answer, 0); doc != nil {
+	if doc := locate(answer, 0); doc != nil {
 		return protocol.BeginningIn(doc)
 	}
 	return protocol.ReadBeginning(string(answer))

@@ -12,20 +12,14 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// Call wraps a request for a peer of the dialect. The error is that of
-// [protocol.Encode], or says that the type is only an answer.
-func (d *Dialect) Call(m protocol.Message) (jsonrpc.Message, error) {
-	return d.CallAs(d.nameOf(m.Head().MessageType), m)
-}
-
-// CallAs is [Dialect.Call] under a name from [Dialect.MethodsOf]: the method
-// or, where all requests share one, what stands in the place for it.
-func (d *Dialect) CallAs(name string, m protocol.Message) (jsonrpc.Message, error) {
+// Call wraps a request for a peer of the dialect, under a name from [Dialect.MethodsOf] if one is
+// given. The error is that of [protocol.Encode], or says that the type is only an answer.
+func (d *Dialect) Call(m protocol.Message, as ...string) (jsonrpc.Message, error) {
 	raw, err := d.Body(m)
 	if err != nil {
 		return jsonrpc.Message{}, err
 	}
-	return d.Wrap(name, raw), nil
+	return d.Wrap(cmp.Or(append(as, d.nameOf(m.Head().MessageType))...), raw), nil
 }
 
 // Body returns a request for a peer of the dialect before it is wrapped. The

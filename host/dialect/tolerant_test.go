@@ -22,7 +22,7 @@ func TestAnswersInOtherSpellings(t *testing.T) {
 		`{"parity_choice":"even","player_id":3}`, `{"parity_choice":"even","sender":"players:P03"}`, `{"parity_choice":"even","sender":""}`,
 		`"even"`, `"I choose even."`, `{"content":[{"type":"text","text":"I choose even."}]}`, `{"move":"even"}`, `{"data":{"parity":"Even"},"status":"ok"}`, `{"parity_choice":"even","round_id":[]}`,
 	} {
-		m, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeChooseParityCall, Answer{Status: 200, Result: jsontext.Value(result)})
+		m, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeChooseParityCall, Answer{Status: 200, Raw: jsontext.Value(result)})
 		if err != nil {
 			t.Errorf("%s: %v", result, err)
 			continue
@@ -42,7 +42,7 @@ func TestAnswersInOtherSpellings(t *testing.T) {
 		`true`: true, `false`: false, `{"accept":1}`: true, `{"accept":"no"}`: false, `{"accept":false,"player_id":""," ":1,"sender":"x"}`: false,
 		`{"message_type":"GAME_INVITATION","status":"accepted"}`: true, `{"message_type":"GAME_JOIN_ACK","arrival_timestamp":"now"}`: true,
 	} {
-		m, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeGameInvitation, Answer{Result: jsontext.Value(result)})
+		m, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeGameInvitation, Answer{Raw: jsontext.Value(result)})
 		if err != nil {
 			t.Errorf("%s: %v", result, err)
 			continue

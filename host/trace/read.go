@@ -15,6 +15,7 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // maxLine is the longest line that [Read] accepts, in bytes: the longest answer
@@ -206,7 +207,7 @@ func (x *Exchange) setAnswer(status int, body []byte) {
 		return
 	}
 	x.Answer, x.Refused = tolerant.ReadAnswer(x.Type, a)
-	if _, choice := x.Answer.(*protocol.ChooseParityResponse); choice && a.Result != nil {
+	if _, choice := x.Answer.(*protocol.ChooseParityResponse); choice && rawjson.Split(body).Get("result") != nil {
 		_, err = strict.ReadAnswer(x.Type, a)
 		x.Strict = err == nil
 	}

@@ -245,7 +245,7 @@ func answered(x *Exchange) bool {
 func (c *Chain) badResult(x *Exchange) *protocol.Error {
 	result := x.response.Result
 	if !x.plain {
-		_, err := c.cfg.Agent.Codec.ReadAnswer(x.Type, dialect.Answer{Status: http.StatusOK, Result: result})
+		_, err := c.cfg.Agent.Codec.ReadAnswer(x.Type, dialect.Answer{Status: http.StatusOK, Raw: result})
 		if _, broken := errors.AsType[*protocol.Error](err); !broken {
 			return nil
 		}

@@ -225,10 +225,7 @@ func Words(err error) string {
 // acknowledges reports whether an answer that cannot be read only confirms that
 // the message has arrived.
 func acknowledges(a dialect.Answer) bool {
-	raw := a.Result
-	if raw == nil {
-		raw = a.Body
-	}
+	raw := a.Raw
 	if raw == nil || a.Error != nil && a.Error.Kind() != 'n' {
 		return false
 	}

@@ -74,14 +74,10 @@ func (f Form) changes() bool {
 
 // Call wraps a message, and returns where it goes.
 func (f Form) Call(m protocol.Message) (call jsonrpc.Message, target string, err error) {
-	switch {
-	case f.changes():
+	if f.changes() {
 		return f.changed(m)
-	case f.Name == "":
-		call, err = f.Dialect.Call(m)
-	default:
-		call, err = f.Dialect.CallAs(f.Name, m)
 	}
+	call, err = f.Dialect.Call(m, f.Name)
 	return call, f.URL, err
 }
 

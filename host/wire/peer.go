@@ -158,7 +158,7 @@ func (c *Caller) tools(ctx context.Context, at string, header http.Header, d *di
 	}
 	tools, ok := discovery.ReadTools(got.Members.Get("result"))
 	if !ok {
-		_, err = c.Codec.ReadAnswer(protocol.TypeLeagueQuery, dialect.Answer{Status: got.Status, Error: got.Members.Get("error"), Body: got.Raw})
+		_, err = c.Codec.ReadAnswer(protocol.TypeLeagueQuery, dialect.AnswerOf(got.Status, got.Members, got.Raw))
 	}
 	return tools, err
 }

@@ -10,38 +10,6 @@ import (
 // A Code is a league error code, E001 and so on.
 type Code string
 
-// The error codes. Where the sources give one number to two errors, the
-// comment says which error lost its number.
-const (
-	CodeTimeout               Code = "E001"
-	CodeInvalidMove           Code = "E002"
-	CodeMissingField          Code = "E003" // also called E002
-	CodeInvalidParityChoice   Code = "E004"
-	CodePlayerNotRegistered   Code = "E005"
-	CodeInvalidFieldType      Code = "E006" // also called E003
-	CodeInvalidState          Code = "E007" // also called E004
-	CodePlayerDisconnect      Code = "E008" // also called E003
-	CodeConnectionError       Code = "E009"
-	CodeTokenMissing          Code = "E011" // also called E013
-	CodeTokenInvalid          Code = "E012"
-	CodeVersionMismatch       Code = "E018" // also called E001
-	CodeLeagueFull            Code = "E020"
-	CodeInvalidTimestamp      Code = "E021"
-	CodeDuplicateName         Code = "E022" // also called E021
-	CodeLeagueNotStarted      Code = "E030"
-	CodeLeagueAlreadyComplete Code = "E031"
-	CodeMatchNotFound         Code = "E040"
-	CodeDuplicateReport       Code = "E041"
-	CodeInvalidQueryType      Code = "E042"
-	CodeLeagueNotFound        Code = "E043"
-	CodeInvalidEndpoint       Code = "E044"
-	CodeUnsupportedGameType   Code = "E045"
-	CodeContextMismatch       Code = "E046"
-	CodeUnknownMessageType    Code = "E047"
-	CodeRateLimited           Code = "E048"
-	CodeInternalError         Code = "E049"
-)
-
 // The JSON-RPC error codes that the protocol shares with JSON-RPC itself.
 const (
 	RPCParseError     = -32700
@@ -51,48 +19,66 @@ const (
 	rpcInternalError  = -32603
 )
 
+// A codeInfo is what the protocol says of a code.
 type codeInfo struct {
 	code      Code
 	name      string
 	retryable bool
-	rpc       int            // the JSON-RPC code where no numbered refusal applies
-	numbered  map[int]string // refusals with a number and a text of their own; the thousands are the area of each
+	rpc       int // the JSON-RPC code where no numbered refusal applies
+	numbered  texts
 }
 
-var codeTable = []codeInfo{
-	{CodeTimeout, "TIMEOUT_ERROR", true, 1, nil},
-	{CodeInvalidMove, "INVALID_MOVE", true, 2, nil},
-	{CodeMissingField, "MISSING_REQUIRED_FIELD", false, rpcInvalidParams, nil},
-	{CodeInvalidParityChoice, "INVALID_PARITY_CHOICE", false, 4004, map[int]string{4004: "Invalid choice"}},
-	{CodePlayerNotRegistered, "PLAYER_NOT_REGISTERED", false, 5, map[int]string{3002: "Player not registered", 4002: "Player not found"}},
-	{CodeInvalidFieldType, "INVALID_FIELD_TYPE", false, rpcInvalidParams, nil},
-	{CodeInvalidState, "INVALID_STATE", false, 7, map[int]string{4005: "Match state error"}},
-	{CodePlayerDisconnect, "PLAYER_DISCONNECT", true, 8, nil},
-	{CodeConnectionError, "CONNECTION_ERROR", true, 9, nil},
-	{CodeTokenMissing, "AUTH_TOKEN_MISSING", false, 11, nil}, // numbered as the next one
-	{CodeTokenInvalid, "AUTH_TOKEN_INVALID", false, 12, map[int]string{
-		3001: "Invalid auth token", 4001: "Invalid auth token", 5001: "Invalid auth token", 6001: "Invalid auth token",
-	}},
-	{CodeVersionMismatch, "PROTOCOL_VERSION_MISMATCH", false, rpcInvalidParams, nil},
-	{CodeLeagueFull, "LEAGUE_FULL", false, 20, map[int]string{1001: "League full", 2001: "League full"}},
-	{CodeInvalidTimestamp, "INVALID_TIMESTAMP", false, rpcInvalidParams, nil},
-	{CodeDuplicateName, "DUPLICATE_NAME", false, 2002, map[int]string{2002: "Duplicate name"}},
-	{CodeLeagueNotStarted, "LEAGUE_NOT_STARTED", false, 30, nil},
-	{CodeLeagueAlreadyComplete, "LEAGUE_ALREADY_COMPLETE", false, 31, nil},
-	{CodeMatchNotFound, "MATCH_NOT_FOUND", false, 40, map[int]string{4003: "Match not found", 5002: "Match not found"}},
-	{CodeDuplicateReport, "DUPLICATE_REPORT", false, 5003, map[int]string{5003: "Duplicate report"}},
-	{CodeInvalidQueryType, "INVALID_QUERY_TYPE", false, 6002, map[int]string{6002: "Invalid query type"}},
-	{CodeLeagueNotFound, "LEAGUE_NOT_FOUND", false, 43, map[int]string{6003: "League not found"}},
-	{CodeInvalidEndpoint, "INVALID_ENDPOINT", false, 44, map[int]string{1002: "Invalid endpoint", 2003: "Invalid endpoint"}},
-	{CodeUnsupportedGameType, "UNSUPPORTED_GAME_TYPE", false, 45, map[int]string{1003: "Unsupported game type", 2004: "Unsupported game type"}},
-	{CodeContextMismatch, "CONTEXT_MISMATCH", false, rpcInvalidParams, nil},
-	{CodeUnknownMessageType, "UNKNOWN_MESSAGE_TYPE", false, RPCMethodNotFound, nil},
-	{CodeRateLimited, "RATE_LIMITED", true, 48, nil},
-	{CodeInternalError, "INTERNAL_ERROR", false, rpcInternalError, nil},
+// texts are refusals with a number and a text of their own; the thousands of a number are its area.
+type texts map[int]string
+
+// codeTable has the codes in the order of their declaration.
+var codeTable []codeInfo
+
+// code adds a line to the table.
+func code(c Code, name string, retryable bool, rpc int, numbered texts) Code {
+	codeTable = append(codeTable, codeInfo{c, name, retryable, rpc, numbered})
+	return c
 }
+
+// badToken are the numbers of both errors with tokens: no token is as wrong as an invalid one.
+var badToken = texts{
+	3001: "Invalid auth token", 4001: "Invalid auth token", 5001: "Invalid auth token", 6001: "Invalid auth token",
+}
+
+// The error codes. Where the sources give one number to two errors, the
+// comment says which error lost its number.
+var (
+	CodeTimeout               = code("E001", "TIMEOUT_ERROR", true, 1, nil)
+	CodeInvalidMove           = code("E002", "INVALID_MOVE", true, 2, nil)
+	CodeMissingField          = code("E003", "MISSING_REQUIRED_FIELD", false, rpcInvalidParams, nil) // also called E002
+	CodeInvalidParityChoice   = code("E004", "INVALID_PARITY_CHOICE", false, 4004, texts{4004: "Invalid choice"})
+	CodePlayerNotRegistered   = code("E005", "PLAYER_NOT_REGISTERED", false, 5, texts{3002: "Player not registered", 4002: "Player not found"})
+	CodeInvalidFieldType      = code("E006", "INVALID_FIELD_TYPE", false, rpcInvalidParams, nil)          // also called E003
+	CodeInvalidState          = code("E007", "INVALID_STATE", false, 7, texts{4005: "Match state error"}) // also called E004
+	CodePlayerDisconnect      = code("E008", "PLAYER_DISCONNECT", true, 8, nil)                           // also called E003
+	CodeConnectionError       = code("E009", "CONNECTION_ERROR", true, 9, nil)
+	CodeTokenMissing          = code("E011", "AUTH_TOKEN_MISSING", false, 11, badToken) // also called E013
+	CodeTokenInvalid          = code("E012", "AUTH_TOKEN_INVALID", false, 12, badToken)
+	CodeVersionMismatch       = code("E018", "PROTOCOL_VERSION_MISMATCH", false, rpcInvalidParams, nil) // also called E001
+	CodeLeagueFull            = code("E020", "LEAGUE_FULL", false, 20, texts{1001: "League full", 2001: "League full"})
+	CodeInvalidTimestamp      = code("E021", "INVALID_TIMESTAMP", false, rpcInvalidParams, nil)
+	CodeDuplicateName         = code("E022", "DUPLICATE_NAME", false, 2002, texts{2002: "Duplicate name"}) // also called E021
+	CodeLeagueNotStarted      = code("E030", "LEAGUE_NOT_STARTED", false, 30, nil)
+	CodeLeagueAlreadyComplete = code("E031", "LEAGUE_ALREADY_COMPLETE", false, 31, nil)
+	CodeMatchNotFound         = code("E040", "MATCH_NOT_FOUND", false, 40, texts{4003: "Match not found", 5002: "Match not found"})
+	CodeDuplicateReport       = code("E041", "DUPLICATE_REPORT", false, 5003, texts{5003: "Duplicate report"})
+	CodeInvalidQueryType      = code("E042", "INVALID_QUERY_TYPE", false, 6002, texts{6002: "Invalid query type"})
+	CodeLeagueNotFound        = code("E043", "LEAGUE_NOT_FOUND", false, 43, texts{6003: "League not found"})
+	CodeInvalidEndpoint       = code("E044", "INVALID_ENDPOINT", false, 44, texts{1002: "Invalid endpoint", 2003: "Invalid endpoint"})
+	CodeUnsupportedGameType   = code("E045", "UNSUPPORTED_GAME_TYPE", false, 45, texts{1003: "Unsupported game type", 2004: "Unsupported game type"})
+	CodeContextMismatch       = code("E046", "CONTEXT_MISMATCH", false, rpcInvalidParams, nil)
+	CodeUnknownMessageType    = code("E047", "UNKNOWN_MESSAGE_TYPE", false, RPCMethodNotFound, nil)
+	CodeRateLimited           = code("E048", "RATE_LIMITED", true, 48, nil)
+	CodeInternalError         = code("E049", "INTERNAL_ERROR", false, rpcInternalError, nil)
+)
 
 // rpcTexts are the message texts of JSON-RPC's own codes.
-var rpcTexts = map[int]string{
+var rpcTexts = texts{
 	RPCParseError:     "Parse error",
 	RPCInvalidRequest: "Invalid Request",
 	RPCMethodNotFound: "Method not found",
@@ -100,10 +86,12 @@ var rpcTexts = map[int]string{
 	rpcInternalError:  "Internal error",
 }
 
-// rowOf returns the first row of which something is true; without one, a row without code and name.
+// rowOf returns the last row of which something is true; without one, a row without code and name.
 func rowOf(is func(codeInfo) bool) codeInfo {
-	if i := slices.IndexFunc(codeTable, is); i >= 0 {
-		return codeTable[i]
+	for _, row := range slices.Backward(codeTable) {
+		if is(row) {
+			return row
+		}
 	}
 	return codeInfo{rpc: rpcInternalError}
 }
@@ -116,25 +104,15 @@ func (c Code) Name() string { return c.info().name }
 // Retryable reports whether a retry of the refused message may succeed.
 func (c Code) Retryable() bool { return c.info().retryable }
 
-// numbers returns the numbered refusals of the code: no token is as wrong as an invalid one.
-func (c Code) numbers() map[int]string {
-	if c == CodeTokenMissing {
-		c = CodeTokenInvalid
-	}
-	return c.info().numbered
-}
-
 // rpcCode returns the JSON-RPC code and message text of the code for a message of
 // type t. The text of an unnumbered league error is its name.
 func (c Code) rpcCode(t Type) (int, string) {
-	if e, ok := catalog().types[t]; ok {
-		for n, text := range c.numbers() {
-			if area(n/1000) == e.area {
-				return n, text
-			}
+	row := c.info()
+	for n, text := range row.numbered {
+		if e := catalog().types[t]; e != nil && area(n/1000) == e.area {
+			return n, text
 		}
 	}
-	row := c.info()
 	return row.rpc, cmp.Or(rpcTexts[row.rpc], row.numbered[row.rpc], row.name)
 }
 

@@ -121,7 +121,7 @@ var areaNames = map[area]string{
 // rpcCodes writes down a code's JSON-RPC codes as the page does.
 func rpcCodes(row codeInfo) string {
 	var parts []string
-	for _, n := range slices.Sorted(maps.Keys(row.code.numbers())) {
+	for _, n := range slices.Sorted(maps.Keys(row.numbered)) {
 		if n != row.rpc {
 			parts = append(parts, fmt.Sprintf("%d %s", n, areaNames[area(n/1000)]))
 		}

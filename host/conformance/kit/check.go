@@ -208,12 +208,6 @@ func (t *T) Keep(e Evidence) {
 	t.Evidence = append(t.Evidence, e)
 }
 
-// Show adds a message of the agent to the evidence. Its route is a text such
-// as "the referee to player P01".
-func (t *T) Show(route string, body []byte) {
-	t.Keep(Evidence{From: route, Request: Printable(body)})
-}
-
 // maxMessage limits the bytes that are read of a message.
 const maxMessage = 16 << 20
 

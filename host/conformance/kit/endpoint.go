@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net"
@@ -140,17 +141,44 @@ func (e *Endpoint) Close() error {
 	return err
 }
 
+// Message is one of the agent under test, as an agent of the suite has received it.
+type Message struct {
+	*trace.Exchange
+	To       string // who has received it, for findings
+	Doc      Fields
+	Fields   Fields // of the Doc, without its wrapping
+	Header   http.Header
+	Response Response // to it, where it is kept, once it was answered
+	Answered time.Time
+}
+
+// NewMessage reads a message that has just come from an address.
+func NewMessage(body []byte, from string, header http.Header) *Message {
+	m := &Message{Exchange: trace.ReadRequest(body), Doc: Object(body), Header: header}
+	m.Peer, m.At, m.Fields = from, time.Now(), m.Doc.Inner()
+	return m
+}
+
+// Show adds messages to the evidence, with the answers that are kept.
+func (t *T) Show(all ...*Message) {
+	for _, m := range all {
+		e := Evidence{From: fmt.Sprintf("the %s to %s", t.Session.Role, m.To), Request: Printable(m.Raw), Answer: Printable(m.Response.Body)}
+		if !m.Answered.IsZero() {
+			e.Status = cmp.Or(m.Response.Status, http.StatusOK)
+		}
+		t.Keep(e)
+	}
+}
+
 // Handle sets the function that answers messages, also those that wait.
-func (e *Endpoint) Handle(answer func(in *trace.Exchange, header http.Header) Response) {
+func (e *Endpoint) Handle(answer func(m *Message) Response) {
 	e.server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(io.LimitReader(r.Body, maxMessage))
 		if err != nil {
 			return
 		}
 		jsonrpc.Answering(r.Context())
-		in := trace.ReadRequest(body)
-		in.Peer, in.At = r.RemoteAddr, time.Now()
-		answer(in, r.Header).write(w, r)
+		answer(NewMessage(body, r.RemoteAddr, r.Header)).write(w, r)
 	})
 	e.served.Go(func() {
 		_ = e.server.Serve(e.listener) // ends when the endpoint is closed
@@ -223,9 +251,9 @@ func RespondBusy(request []byte) Response {
 	}
 }
 
-// Handle has one of our own agents answer a request as it came over the wire.
-func Handle(ctx context.Context, agent jsonrpc.Handler, body []byte, from string, header http.Header) Response {
-	req := &jsonrpc.Request{Transport: jsonrpc.TransportHTTP, Route: jsonrpc.DefaultPath, RemoteAddr: from, Header: header, Raw: body}
+// Handle has one of our own agents answer a message as it came over the wire.
+func Handle(ctx context.Context, agent jsonrpc.Handler, m *Message) Response {
+	req := &jsonrpc.Request{Transport: jsonrpc.TransportHTTP, Route: jsonrpc.DefaultPath, RemoteAddr: m.Peer, Header: m.Header, Raw: m.Raw}
 	status, answer := jsonrpc.Serve(ctx, req, agent, jsonrpc.Config{Lenient: true})
 	return Response{Status: status, Body: answer}
 }

@@ -15,13 +15,12 @@ import (
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/trace"
 )
 
 // ample is more time than a test needs, also on a busy machine.
 const ample = time.Minute
 
-func listen(t *testing.T, answer func(in *trace.Exchange, header http.Header) kit.Response) *kit.Endpoint {
+func listen(t *testing.T, answer func(*kit.Message) kit.Response) *kit.Endpoint {
 	t.Helper()
 	e, err := kit.Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
@@ -57,7 +56,7 @@ func request() *protocol.LeagueQuery {
 // TestRun runs checks that end in every way.
 func TestRun(t *testing.T) {
 	t.Parallel()
-	e := listen(t, func(*trace.Exchange, http.Header) kit.Response { return kit.Response{Body: []byte(`{"result":{}}`)} })
+	e := listen(t, func(*kit.Message) kit.Response { return kit.Response{Body: []byte(`{"result":{}}`)} })
 	s := session(t, e.URL, "a.chosen")
 	if !s.Selected("a.chosen") || s.Selected("a.other") {
 		t.Error("the wrong checks are selected")
@@ -119,7 +118,7 @@ func TestEarlyMessage(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = io.WriteString(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}")
-		e.Handle(func(*trace.Exchange, http.Header) kit.Response { return kit.Response{Body: []byte("early")} })
+		e.Handle(func(*kit.Message) kit.Response { return kit.Response{Body: []byte("early")} })
 		answer, bad := io.ReadAll(conn)
 		if err = errors.Join(err, bad, conn.Close(), e.Close()); err != nil || !strings.HasSuffix(string(answer), "early") {
 			t.Fatalf("the answer is %q, %v", answer, err)
@@ -192,8 +191,8 @@ func TestControl(t *testing.T) {
 	answer := func(text string) kit.Response {
 		return kit.Response{Status: http.StatusBadRequest, Body: fmt.Appendf(nil, `{"detail":%q}`, text)}
 	}
-	e := listen(t, func(in *trace.Exchange, _ http.Header) kit.Response {
-		if kit.Object(in.Raw).Inner().Text("protocol") != "league.v2" {
+	e := listen(t, func(in *kit.Message) kit.Response {
+		if in.Fields.Text("protocol") != "league.v2" {
 			return answer("another protocol")
 		}
 		return answer("Unknown message type")

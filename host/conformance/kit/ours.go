@@ -44,7 +44,7 @@ type Agent struct {
 	Manager   *wire.Peer // as it knows it
 	// Send carries what it sends, and Receive answers what it is sent.
 	Send     RoundTrip
-	Receive  func(in *trace.Exchange, h http.Header) Response
+	Receive  func(*Message) Response
 	Endpoint *Endpoint
 	Handler  jsonrpc.Handler
 	// Join has it register, once. Failed is why it could not.
@@ -125,9 +125,7 @@ func NewToken(id string) string {
 func (c *Company) add(id, token string, create func(agent.Config) (Runner, error)) (*Agent, error) {
 	a := &Agent{ID: id, Token: token, Manager: wire.NewPeer(desk, dialect.Contracts)}
 	a.Send = func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) { return c.send(ctx, a, out) }
-	a.Receive = func(in *trace.Exchange, h http.Header) Response {
-		return Handle(c.Alive, a.Handler, in.Raw, in.Peer, h)
-	}
+	a.Receive = func(m *Message) Response { return Handle(c.Alive, a.Handler, m) }
 	err := c.Enlist(a, func(common agent.Config, _ func(error)) (Runner, error) {
 		common.Name, common.ID = id, id
 		return create(common)

@@ -12,7 +12,6 @@ import (
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/trace"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
@@ -50,9 +49,8 @@ type Registrar struct {
 
 // Registration is one attempt of the agent to register.
 type Registration struct {
-	*trace.Exchange
-	Message Fields
-	Meta    Fields // player_meta or referee_meta
+	*Message
+	Meta Fields // player_meta or referee_meta
 	// Name and Endpoint are what the agent says of itself, wherever our own manager finds it.
 	Name, Endpoint string
 
@@ -146,9 +144,9 @@ func (r *Registrar) admit(id string) {
 const maxAttempts = 100 // that are kept
 
 // Register answers a registration. Before that it tests whether the agent already listens.
-func (r *Registrar) Register(in *trace.Exchange) Response {
-	message := Object(in.Raw).Inner()
-	a := &Registration{Exchange: in, Message: message, Meta: message.Object(string(r.role) + "_meta")}
+func (r *Registrar) Register(in *Message) Response {
+	in.To = "the manager"
+	a := &Registration{Message: in, Meta: in.Fields.Object(string(r.role) + "_meta")}
 	a.Name, a.Endpoint = a.Meta.Text("display_name"), a.Meta.Text("contact_endpoint")
 	switch m := in.Request.(type) {
 	case *protocol.LeagueRegisterRequest:
@@ -175,7 +173,7 @@ func (r *Registrar) Register(in *trace.Exchange) Response {
 	}
 	if r.Token == "" {
 		id := firstIDs[r.role]
-		role, asked, _ := protocol.ParseSender(message.Text("sender"))
+		role, asked, _ := protocol.ParseSender(in.Fields.Text("sender"))
 		if _, is := protocol.IDNumber(role, asked); is && string(role) == string(r.role) {
 			id = asked
 		}

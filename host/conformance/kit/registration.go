@@ -15,10 +15,6 @@ func (t *T) registrar() *Registrar { return t.Peers.(registering).self() }
 
 func (r *Registrar) self() *Registrar { return r }
 
-func (r *Registrar) show(t *T, a *Registration) {
-	t.Show(fmt.Sprintf("the %s to the manager", r.role), a.Raw)
-}
-
 // RegistrationTests test what the agent sent when it registered, and at the end of its
 // league, of which ids are the players. The first send it nothing, except that accepts, if
 // set, sends a message to its contact endpoint; the last may have it leave.
@@ -30,7 +26,7 @@ func RegistrationTests(role Role, accepts func(t *T, url string) *Answer, ids fu
 			if len(all) == 0 {
 				r.NeedsRegistration(t)
 			}
-			r.show(t, all[0])
+			t.Show(all[0].Message)
 			run(t, all[0])
 		}
 	}
@@ -38,9 +34,9 @@ func RegistrationTests(role Role, accepts func(t *T, url string) *Answer, ids fu
 		return t.Send(Request{Message: t.registrar().LeagueCompleted(ids(t)...)})
 	}
 	return map[string]func(*T){
-		"register.rpc": first(func(t *T, a *Registration) { t.Holds(Frame(Object(a.Raw))) }),
+		"register.rpc": first(func(t *T, a *Registration) { t.Holds(Frame(a.Doc)) }),
 		"register.fields": first(func(t *T, a *Registration) {
-			t.Valid(a.Message, registrations[role], false)
+			t.Valid(a.Fields, registrations[role], false)
 			if !slices.Contains(listOf[string](a.Meta["game_types"]), protocol.GameEvenOdd) {
 				t.Fail(`%s.game_types is %s, want a list that contains "even_odd"`, role+"_meta", a.Meta.Shown("game_types"))
 			}
@@ -83,7 +79,7 @@ func retried(t *T, first *Registration) {
 	if len(all) < 2 {
 		t.Fail("after HTTP 503 with Retry-After: 1 it did not register again within %v", t.Session.Wait)
 	}
-	t.registrar().show(t, all[1])
+	t.Show(all[1].Message)
 	t.Note("it tried again after %v", all[1].At.Sub(first.At).Round(time.Millisecond))
 }
 
@@ -112,7 +108,7 @@ func registeredOnce(t *T, _ *Registration) {
 	var accepted []*Registration
 	r.Do(func() { accepted = r.accepted() })
 	if n := len(accepted); n > 1+r.Renewals {
-		r.show(t, accepted[n-1])
+		t.Show(accepted[n-1].Message)
 		t.Fail("it registered %s and was accepted each time", Times(n))
 	}
 }

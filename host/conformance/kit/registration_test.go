@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
-	"github.com/strategylab/strategylab/host/trace"
 )
 
 // host is the manager with which the agent of a test registers, as its peers.
@@ -31,17 +30,17 @@ func newHost(t *testing.T, s *kit.Session, role kit.Role) host {
 	return host{r}
 }
 
-func registration(role kit.Role, sender, endpoint string) *trace.Exchange {
+func registration(role kit.Role, sender, endpoint string) *kit.Message {
 	typ := map[kit.Role]string{kit.Player: "LEAGUE_REGISTER_REQUEST", kit.Referee: "REFEREE_REGISTER_REQUEST"}[role]
-	return trace.ReadRequest(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"id":"1","params":{"message_type":%q,"sender":%q,"%s_meta":{"contact_endpoint":%q}}}`,
-		typ, typ, sender, role, endpoint))
+	return kit.NewMessage(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":%q,"id":"1","params":{"message_type":%q,"sender":%q,"%s_meta":{"contact_endpoint":%q}}}`,
+		typ, typ, sender, role, endpoint), "", nil)
 }
 
 // The contact endpoint must accept messages, unless it is the address under test.
 func TestContactEndpointAcceptsMessages(t *testing.T) {
 	t.Parallel()
 	agent := listen(t, nil)
-	other := listen(t, func(*trace.Exchange, http.Header) kit.Response { return kit.Response{Status: http.StatusNotFound} })
+	other := listen(t, func(*kit.Message) kit.Response { return kit.Response{Status: http.StatusNotFound} })
 	for _, c := range []struct {
 		endpoint string
 		status   int

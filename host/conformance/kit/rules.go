@@ -242,21 +242,41 @@ func (t *T) stall() net.Conn {
 	return conn
 }
 
-// Judge asks rules of the league about exchanges. A finding ends the check, after its exchanges, or
-// all without any, were shown. Otherwise it returns how much was examined, and what was missing.
-func (t *T) Judge(exchanges []*judge.Exchange, show func(x *judge.Exchange), rules ...string) (examined int, missing []string) {
+// Judge asks rules of the league about messages. A finding ends the check and, if all of them must
+// be judged, that messages of a type lack what that takes. Where nothing can be judged, it returns
+// what is missing.
+func (t *T) Judge(messages []*Message, typ protocol.Type, all bool, rules ...string) (missing string) {
+	var exchanges []*judge.Exchange
+	source := map[*judge.Exchange]*Message{}
+	for _, m := range messages {
+		x := &m.Exchange.Exchange
+		exchanges, source[x] = append(exchanges, x), m
+	}
+	show := func(all []*judge.Exchange, of func(*judge.Exchange) bool) {
+		for _, x := range all {
+			if m := source[x]; m.Raw != nil && of(x) {
+				t.Show(m)
+			}
+		}
+	}
 	asked := slices.DeleteFunc(judge.Rules(judge.Options{Draw: game.FairDraw()}), func(r judge.Rule) bool { return !slices.Contains(rules, r.ID) })
+	examined, lacks := 0, []string(nil)
 	for _, o := range slices.Concat(judge.Run(exchanges, asked)...) {
 		for _, f := range o.Findings {
 			if len(f.Exchanges) == 0 {
 				f.Exchanges = exchanges
 			}
-			for _, x := range f.Exchanges {
-				show(x)
-			}
+			show(f.Exchanges, func(*judge.Exchange) bool { return true })
 			t.Fail("%s", f.Text)
 		}
-		examined, missing = examined+o.Examined, append(missing, o.Missing...)
+		examined, lacks = examined+o.Examined, append(lacks, o.Missing...)
 	}
-	return examined, missing
+	switch {
+	case len(lacks) > 0 && all:
+		show(exchanges, func(x *judge.Exchange) bool { return x.Type == typ })
+		t.Fail("%s lacks, or does not agree with, %s", typ, lacks[0])
+	case examined == 0:
+		return cmp.Or(strings.Join(lacks, "; "), "it")
+	}
+	return ""
 }

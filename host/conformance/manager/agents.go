@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
-	"github.com/strategylab/strategylab/host/trace"
 	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/strategies"
 )
@@ -79,7 +77,7 @@ func (p *peers) make(a *member, i int) error {
 	a.Agent = &kit.Agent{
 		Port: port + i%p.session.Players, Manager: p.session.Peer(),
 		Send:    func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) { return p.send(ctx, a, out) },
-		Receive: func(in *trace.Exchange, h http.Header) kit.Response { return p.receive(a, in, h) },
+		Receive: func(in *kit.Message) kit.Response { return p.receive(a, in) },
 	}
 	return p.Enlist(a.Agent, func(common agent.Config, failed func(error)) (kit.Runner, error) {
 		common.Name, common.Proposed = a.display, a.name

@@ -101,7 +101,9 @@ func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol
 	r := t.roundOf(m)
 	first, final := t.reported == 0, r.final && r.reported == 0
 	in.Agent, in.Sent = "manager", false // as the manager has seen it
-	t.Do(func() { m.referee, m.report, m.sent = from, report, &message{Exchange: in} })
+	t.Do(func() {
+		m.referee, m.report, m.sent = from, report, &message{Message: kit.Message{Exchange: in, To: "the referee of " + m.id}}
+	})
 	last := r.reported == len(r.matches)-1
 	if last {
 		if r == t.rounds[0] { // the round is not over yet

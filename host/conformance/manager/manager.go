@@ -11,7 +11,6 @@ import (
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/trace"
 )
 
 // assignsMatches is the check that says why a league has stopped.
@@ -52,10 +51,8 @@ type peers struct {
 }
 
 type message struct {
-	*trace.Exchange
-	to      *member // nil for one of an agent, or an answer
-	doc     kit.Fields
-	fields  kit.Fields                // of the doc, without its wrapping
+	kit.Message
+	to      *member                   // nil for one of an agent, or an answer
 	matches []protocol.AnnouncedMatch // of an announcement, or the match that is assigned
 	round   int                       // 0 if it names none
 	n       int                       // its position among those of its type and round to the agent, from 1

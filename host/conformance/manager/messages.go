@@ -34,26 +34,26 @@ var sentTests = map[string]func(T){
 	"round.first":     each(afterPlayers, announcement),
 	"round.matches":   describesMatches,
 
-	"message.rpc":    each(func(_ T, m *message) string { return kit.Frame(m.doc) }),
+	"message.rpc":    each(func(_ T, m *message) string { return kit.Frame(m.Doc) }),
 	"message.method": each(hasMethod, flow...),
 	"message.fields": each(func(t T, m *message) string {
 		why, ended := t.Catch(func() {
-			t.Valid(m.fields, m.Type, false)
-			t.Says(m.fields, map[string]string{"league_id": t.leagueID})
+			t.Valid(m.Fields, m.Type, false)
+			t.Says(m.Fields, map[string]string{"league_id": t.leagueID})
 		})
 		return when(ended && !m.Assignment, "%s", why)
 	}, flow...),
 	"message.ids": after(func(_ T, was, m *message) string { // it may have referees of its own
-		same := was.doc.Shown("id") == m.doc.Shown("id") && was.fields.Text("sender") == m.fields.Text("sender")
-		return when(same, "the id %s was sent before", m.doc.Shown("id"))
+		same := was.Doc.Shown("id") == m.Doc.Shown("id") && was.Fields.Text("sender") == m.Fields.Text("sender")
+		return when(same, "the id %s was sent before", m.Doc.Shown("id"))
 	}),
 	"message.token": each(func(t T, m *message) string {
 		first := t.earlier(m, flow...)
-		got, want := m.fields.Text("auth_token"), append(first, m)[0].fields.Text("auth_token")
-		return when(!m.Assignment && (got == "" || got != want), "auth_token is %s; it was %q before", m.fields.Shown("auth_token"), want)
+		got, want := m.Fields.Text("auth_token"), append(first, m)[0].Fields.Text("auth_token")
+		return when(!m.Assignment && (got == "" || got != want), "auth_token is %s; it was %q before", m.Fields.Shown("auth_token"), want)
 	}, flow...),
 	"message.proof": each(func(t T, m *message) string {
-		got, want := m.fields.Text("auth_token"), m.to.verifier.ManagerToken(t.leagueID)
+		got, want := m.Fields.Text("auth_token"), m.to.verifier.ManagerToken(t.leagueID)
 		return when(!m.Assignment && got != want, "auth_token is %q, want %q", got, want)
 	}, flow...),
 	"message.secret": keepsSecrets,
@@ -71,8 +71,8 @@ var sentTests = map[string]func(T){
 		return when(begun, "round %d was announced before", was.round)
 	}, roundEnd),
 	"roundend.next": atTheEnd(each(func(t T, m *message) string {
-		wrong := !t.endsEarly(m) && m.fields.Round("next_round_id") != t.next(m.round)
-		return when(wrong, "next_round_id is %s", m.fields.Shown("next_round_id"))
+		wrong := !t.endsEarly(m) && m.Fields.Round("next_round_id") != t.next(m.round)
+		return when(wrong, "next_round_id is %s", m.Fields.Shown("next_round_id"))
 	}, roundEnd)),
 	"end.once": after(again, theEnd),
 	"end.last": each(func(t T, m *message) string {
@@ -81,7 +81,7 @@ var sentTests = map[string]func(T){
 		if i < 0 {
 			return ""
 		}
-		t.show(all[i])
+		t.Show(&all[i].Message)
 		return fmt.Sprintf("%s came after it", all[i].Type)
 	}, theEnd),
 
@@ -90,7 +90,7 @@ var sentTests = map[string]func(T){
 	"notify.silent": goesOn,
 	"notify.same": after(func(_ T, was, m *message) string {
 		retry := was.refused && was.Type == m.Type && was.round == m.round && m.n == was.n+1
-		before, now := was.fields.Text("conversation_id"), m.fields.Text("conversation_id")
+		before, now := was.Fields.Text("conversation_id"), m.Fields.Text("conversation_id")
 		return when(retry && before != now, "conversation_id was %q, and is %q in the retry", before, now)
 	}, announcement),
 }
@@ -153,7 +153,7 @@ func sent(typ protocol.Type, to func(T) []*member) func(T) {
 		for _, r := range rounds {
 			for _, a := range to(t) {
 				if r.closed > 0 && t.about(a, typ, r) == nil {
-					t.show(r.matches[0].by)
+					t.Show(&r.matches[0].by.Message)
 					t.Exhibit(r.report)
 					t.Fail("in round %d and after its last report, %s was sent no %s", r.number, a.id, typ)
 				}
@@ -202,8 +202,8 @@ func afterPlayers(t T, m *message) string {
 
 func hasMethod(_ T, m *message) string {
 	about, _ := protocol.Describe(m.Type)
-	got := m.doc.Text("method")
-	wrong := got != about.Method && m.doc.Text("message_type") == "" && m.n == 1 // later ones may be in another form
+	got := m.Doc.Text("method")
+	wrong := got != about.Method && m.Doc.Text("message_type") == "" && m.n == 1 // later ones may be in another form
 	return when(wrong && !m.Assignment, "the method is %q, want %q", got, about.Method)
 }
 

@@ -100,20 +100,9 @@ func (t T) recorded(name string) *kit.Answer {
 	return a
 }
 
-func (t T) show(m *message) {
-	route := "the manager"
-	switch {
-	case m.to != nil:
-		route += " to " + m.to.called()
-	case m.Match != "":
-		route = "the referee of " + m.Match
-	}
-	t.Show(route, m.Raw)
-}
-
 func (t T) failOn(m *message, format string, args ...any) {
-	t.show(m)
-	t.Fail("%s to %s: %s", m.Type, m.to.called(), fmt.Sprintf(format, args...))
+	t.Show(&m.Message)
+	t.Fail("%s to %s: %s", m.Type, m.To, fmt.Sprintf(format, args...))
 }
 
 // messagesOf returns the messages of some types, or without any all, in the order in

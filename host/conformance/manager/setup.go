@@ -20,7 +20,7 @@ var registrationTests = map[string]func(T){
 		for _, a := range t.registered() {
 			who := protocol.Sender(a.role, a.id) // some managers number each role
 			if other, taken := seen[who]; taken {
-				t.Show("the manager", a.last.Body)
+				t.Exhibit(a.last)
 				t.Fail("%s has the same id as %s: %s", a.name, other, a.id)
 			}
 			seen[who] = a.name
@@ -32,7 +32,7 @@ var registrationTests = map[string]func(T){
 		if a.id == "" {
 			t.Skip("the player that asks for an id could not register: %s", t.whyStopped())
 		}
-		t.Show("the manager", a.last.Body)
+		t.Exhibit(a.last)
 		if a.id != t.wantedID() {
 			t.Fail("player:%s was assigned the id %s", t.wantedID(), a.id)
 		}
@@ -111,7 +111,7 @@ func (t T) joinsByTheBook(a *member, typ protocol.Type) {
 	if a.first == nil {
 		t.Fail("%s", why)
 	}
-	t.Show("the manager", a.first.Body)
+	t.Exhibit(a.first)
 	t.Accepted(a.first, typ)
 	t.Valid(a.first.Message, typ, true)
 	if ended {
@@ -135,7 +135,7 @@ func wasPlayed(t T) {
 		t.Exhibit(start)
 		t.Fail("%s", t.stopped)
 	case t.stopped != "":
-		t.show(t.rounds[n-1].matches[0].by)
+		t.Show(&t.rounds[n-1].matches[0].by.Message)
 		t.Fail("%s", t.stopped)
 	}
 	t.Note("%s in %s", kit.Count(len(t.matches), "match", "matches"), kit.Count(n, "round", "rounds"))

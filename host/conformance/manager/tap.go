@@ -2,7 +2,6 @@ package manager
 
 import (
 	"context"
-	"net/http"
 	"slices"
 
 	"github.com/strategylab/strategylab/host/agent"
@@ -16,7 +15,7 @@ import (
 // the suite adds.
 func (p *peers) send(ctx context.Context, a *member, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	if i := slices.IndexFunc(p.agents, func(other *member) bool { return other.Endpoint.URL == out.URL }); i >= 0 {
-		r := kit.Handle(p.Alive, p.agents[i].Handler, out.Body, a.name, out.Header)
+		r := kit.Handle(p.Alive, p.agents[i].Handler, kit.NewMessage(out.Body, a.name, out.Header))
 		return &jsonrpc.Reply{Status: r.Status, Body: r.Body}, nil
 	}
 	in := trace.ReadRequest(out.Body)
@@ -47,10 +46,8 @@ func (p *peers) send(ctx context.Context, a *member, out *jsonrpc.Outgoing) (*js
 const maxMessages = 20_000
 
 // receive records a message of the manager, and has the agent answer it unless it is to misbehave.
-func (p *peers) receive(to *member, in *trace.Exchange, header http.Header) kit.Response {
-	m := &message{Exchange: in, to: to, doc: kit.Object(in.Raw), n: 1}
-	m.fields = m.doc.Inner()
-	m.round = m.fields.Round("round_id")
+func (p *peers) receive(to *member, in *kit.Message) kit.Response {
+	m := &message{Message: *in, to: to, round: in.Fields.Round("round_id"), n: 1}
 	if r, ok := in.Request.(*protocol.RoundAnnouncement); ok {
 		m.matches, m.round = r.Matches, r.RoundID.Number()
 	}
@@ -59,15 +56,16 @@ func (p *peers) receive(to *member, in *trace.Exchange, header http.Header) kit.
 		p.Until(p.session.Timeout, func() bool { return to.id != "" })
 	}
 	p.Lock()
-	if own := p.withID(m.fields.Text("player_id")); own != nil && to.role == protocol.RolePlayer {
+	if own := p.withID(m.Fields.Text("player_id")); own != nil && to.role == protocol.RolePlayer {
 		m.to = own // it was called by its id, at the port of another
 	}
+	m.To = m.to.called()
 	p.record(m)
 	p.Notify()
 	p.Unlock()
 	response := p.misbehave(m)
 	if response == nil {
-		given := kit.Handle(p.Alive, m.to.Handler, in.Raw, in.Peer, header)
+		given := kit.Handle(p.Alive, m.to.Handler, in)
 		response = &given
 	}
 	p.Do(func() {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -20,7 +19,6 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/referee"
-	"github.com/strategylab/strategylab/host/trace"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
@@ -92,9 +90,9 @@ func (t T) send(what message, how ...kit.Request) *kit.Answer {
 	if !asks || !acknowledges || t.synchronous.Load() {
 		return t.last
 	}
-	var late *trace.Exchange
+	var late *kit.Message
 	posted := func() bool {
-		i := slices.IndexFunc(t.posted, func(m *trace.Exchange) bool {
+		i := slices.IndexFunc(t.posted, func(m *kit.Message) bool {
 			return m.Type == want && m.Match == head.MatchID && m.At.After(began)
 		})
 		if i >= 0 {
@@ -106,7 +104,7 @@ func (t T) send(what message, how ...kit.Request) *kit.Answer {
 		t.synchronous.Store(true)
 		return t.last
 	}
-	t.Show("the player, later", late.Raw)
+	t.Show(late)
 	whole := *t.last
 	whole.Message, whole.Took = kit.Object(late.Raw).Inner(), time.Since(began)
 	t.last = &whole
@@ -253,9 +251,9 @@ func gameError(t T) protocol.Message {
 // manager's endpoint as theirs, for players that post their answers.
 type peers struct {
 	*kit.Registrar
-	posted      []*trace.Exchange // answers that it has sent as requests of their own; guarded by the lock
-	mute        atomic.Bool       // announce no rounds before matches
-	synchronous atomic.Bool       // it has left an answer at an acknowledgement
+	posted      []*kit.Message // answers that it has sent as requests of their own; guarded by the lock
+	mute        atomic.Bool    // announce no rounds before matches
+	synchronous atomic.Bool    // it has left an answer at an acknowledgement
 }
 
 // maxPosted bounds how many posted answers are kept, the last ones.
@@ -282,11 +280,12 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 func (p *peers) Close() error { return p.Endpoint.Close() }
 
 // answer answers the player as its manager, or as the referee to which it posts.
-func (p *peers) answer(in *trace.Exchange, _ http.Header) kit.Response {
+func (p *peers) answer(in *kit.Message) kit.Response {
 	switch in.Type {
 	case protocol.TypeLeagueRegisterRequest:
 		return p.Register(in)
 	case protocol.TypeGameJoinAck, protocol.TypeChooseParityResponse:
+		in.To = "the referee, later"
 		p.Lock()
 		defer p.Unlock()
 		p.posted = append(p.posted[max(0, len(p.posted)+1-maxPosted):], in)

@@ -67,7 +67,7 @@ var replyTests = map[string]step{
 		call := t.first(chooseA)
 		left, ok := call.left()
 		if !ok {
-			t.Skip("the call has no deadline, or one that is past when it arrives: %s", call.fields.Shown("deadline"))
+			t.Skip("the call has no deadline, or one that is past when it arrives: %s", call.Fields.Shown("deadline"))
 		}
 		all := t.messages(spot{who: playerA})
 		next := all[1+slices.IndexFunc(all, func(s *sent) bool { return s.spot == chooseA })]
@@ -82,12 +82,12 @@ var replyTests = map[string]step{
 // left returns how much time a call gives, counted from its arrival. Because
 // clocks may differ, it also compares the deadline with the call's timestamp.
 func (s *sent) left() (time.Duration, bool) {
-	deadline, err := protocol.ParseTimestamp(s.fields.Text("deadline"))
+	deadline, err := protocol.ParseTimestamp(s.Fields.Text("deadline"))
 	if err != nil {
 		return 0, false
 	}
 	left := deadline.Sub(s.At)
-	if stamp, err := protocol.ParseTimestamp(s.fields.Text("timestamp")); err == nil {
+	if stamp, err := protocol.ParseTimestamp(s.Fields.Text("timestamp")); err == nil {
 		left = min(left, deadline.Sub(stamp))
 	}
 	return left, left > 0
@@ -150,7 +150,7 @@ var retryTests = map[string]step{
 		if first.HasID() && string(first["id"]) == string(second["id"]) {
 			t.Fail("two attempts have the id %s", first["id"])
 		}
-		if list[0].fields.Text("conversation_id") != list[1].fields.Text("conversation_id") {
+		if list[0].Fields.Text("conversation_id") != list[1].Fields.Text("conversation_id") {
 			t.Fail("two attempts belong to different conversations")
 		}
 	}),
@@ -178,26 +178,26 @@ var retryTests = map[string]step{
 				t.Skip("there were not %d retries", retries)
 			}
 			t.show(list[retries])
-			first = min(first, list[1].At.Sub(list[0].answered))
-			last = min(last, list[retries].At.Sub(list[retries-1].answered))
+			first = min(first, list[1].At.Sub(list[0].Answered))
+			last = min(last, list[retries].At.Sub(list[retries-1].Answered))
 		}
 		t.Note("the first pause was %v, the last %v", first.Round(time.Millisecond), last.Round(time.Millisecond))
 	}),
 	// A retry may overtake its GAME_ERROR, which only has to come before the retry after that one.
 	"error.announced": one("always busy", func(t *T) {
 		for n := 1; n <= retries; n++ {
-			s := t.told(fmt.Sprintf("a GAME_ERROR with retry_count %d", n), func(s *sent) bool { return s.fields.Count("retry_count") == n })
+			s := t.told(fmt.Sprintf("a GAME_ERROR with retry_count %d", n), func(s *sent) bool { return s.Fields.Count("retry_count") == n })
 			if slices.ContainsFunc(t.messages(joinA), func(i *sent) bool { return i.n > n+1 && i.At.Before(s.At) }) {
 				t.Fail("GAME_ERROR with retry_count %d came after retry %d", n, n+1)
 			}
-			t.Says(s.fields, map[string]string{
+			t.Says(s.Fields, map[string]string{
 				"action_required": string(protocol.TypeGameJoinAck), "retryable": "true", "max_retries": strconv.Itoa(retries),
 			})
 		}
 	}),
 	"error.last": one("always busy", func(t *T) {
 		t.told("a GAME_ERROR with retryable false and no next_retry_at", func(s *sent) bool {
-			return string(s.fields["retryable"]) == "false" && !s.fields.Object("retry_info").Has("next_retry_at")
+			return string(s.Fields["retryable"]) == "false" && !s.Fields.Object("retry_info").Has("next_retry_at")
 		})
 	}),
 }

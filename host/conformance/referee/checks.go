@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
 )
 
 //go:embed checks.txt
@@ -169,41 +169,30 @@ func each(rule func(t *T, s *sent) string) step {
 // the exchanges. What cannot be judged is a fault if all is needed.
 func judged(rule string, all bool, scenarios []string, results ...protocol.Type) step {
 	return func(t *T) {
-		var exchanges []*judge.Exchange
-		source := map[*judge.Exchange]*sent{}
+		var messages []*kit.Message
 		look := func(t *T) {
-			exchanges = append(exchanges, &judge.Exchange{
+			messages = append(messages, &kit.Message{Exchange: &trace.Exchange{Exchange: judge.Exchange{
 				Agent: "manager", Sent: true, Peer: t.T.Session.URL, Type: protocol.TypeRoundAnnouncement,
 				Sender: kit.ManagerName, Request: t.announcement(t.match), Status: http.StatusOK,
-			})
+			}}})
 			for _, s := range t.messages() {
 				if !slices.Contains(results, s.Type) && (s.Type == protocol.TypeGameOver || s.Type == protocol.TypeMatchResultReport) {
 					continue
 				}
-				x := s.WithAnswer(max(s.response.Status, http.StatusOK), s.response.Body)
-				if x.Agent = "manager"; s.who != toManager {
-					x.Agent = playerIDs[s.who]
+				m := s.Message
+				m.Exchange = s.WithAnswer(max(s.Response.Status, http.StatusOK), s.Response.Body)
+				if m.Agent = "manager"; s.who != toManager {
+					m.Agent = playerIDs[s.who]
 				}
-				exchanges, source[&x.Exchange] = append(exchanges, &x.Exchange), s
+				messages = append(messages, &m)
 			}
 		}
 		if scenarios != nil {
 			look = in(scenarios, look)
 		}
 		look(t)
-		show := func(x *judge.Exchange) {
-			if s := source[x]; s != nil {
-				t.show(s)
-			}
-		}
-		switch examined, missing := t.Judge(exchanges, show, rule); {
-		case len(missing) > 0 && all:
-			for _, x := range exchanges {
-				show(x)
-			}
-			t.Fail("%s cannot be found in %s", missing[0], results[0])
-		case examined == 0:
-			t.Skip("it cannot be judged: %s", strings.Join(missing, "; "))
+		if missing := t.Judge(messages, results[0], all, rule); missing != "" {
+			t.Skip("it cannot be judged: nothing says %s", missing)
 		}
 	}
 }

@@ -19,33 +19,33 @@ var messageTests = map[string]step{
 			t.Skip("it does not accept the standings: %s", a)
 		}
 		t.play(nil)
-		own := t.first(chooseA).fields.Object("context").Object("your_standings")
+		own := t.first(chooseA).Fields.Object("context").Object("your_standings")
 		if own == nil {
 			t.Skip("the call has no standings")
 		}
 		t.Says(own, map[string]string{"wins": strconv.Itoa(wins), "points": strconv.Itoa(3*wins + 1)})
 	},
 	"call.deadline": each(func(_ *T, s *sent) string {
-		deadline, _ := protocol.ParseTimestamp(s.fields.Text("deadline"))
-		if stamp, _ := protocol.ParseTimestamp(s.fields.Text("timestamp")); s.Type == protocol.TypeChooseParityCall && deadline.Before(stamp) {
-			return fmt.Sprintf("deadline %s is before the timestamp %s", s.fields.Shown("deadline"), s.fields.Shown("timestamp"))
+		deadline, _ := protocol.ParseTimestamp(s.Fields.Text("deadline"))
+		if stamp, _ := protocol.ParseTimestamp(s.Fields.Text("timestamp")); s.Type == protocol.TypeChooseParityCall && deadline.Before(stamp) {
+			return fmt.Sprintf("deadline %s is before the timestamp %s", s.Fields.Shown("deadline"), s.Fields.Shown("timestamp"))
 		}
 		return ""
 	}),
-	"message.seconds": each(func(_ *T, s *sent) string { return kit.WholeSeconds(s.fields) }),
+	"message.seconds": each(func(_ *T, s *sent) string { return kit.WholeSeconds(s.Fields) }),
 	"message.conversation": each(func(t *T, s *sent) string {
-		was, c := t.messages(spot{who: s.who})[0].fields.Text("conversation_id"), s.fields.Text("conversation_id")
+		was, c := t.messages(spot{who: s.who})[0].Fields.Text("conversation_id"), s.Fields.Text("conversation_id")
 		if s.who != toManager && was != "" && c != "" && c != was {
 			return fmt.Sprintf("the conversation_id is %q; before it was %q", c, was)
 		}
 		return ""
 	}),
-	"message.rpc": each(func(_ *T, s *sent) string { return kit.Frame(kit.Object(s.Raw)) }),
+	"message.rpc": each(func(_ *T, s *sent) string { return kit.Frame(s.Doc) }),
 	"message.media": one("win", func(t *T) {
 		t.Do(func() {
 			for _, s := range t.all {
-				if media := s.header.Get("Content-Type"); !kit.IsJSON(media) {
-					t.Show("the referee to "+nameOf(s.who), s.Raw)
+				if media := s.Header.Get("Content-Type"); !kit.IsJSON(media) {
+					t.show(s)
 					t.Fail("the Content-Type of %s to %s is %q", s.Type, nameOf(s.who), media)
 				}
 			}
@@ -61,7 +61,7 @@ var messageTests = map[string]step{
 	"call.parallel":       parallel(chooseA, chooseB),
 	"call.after": kit.Script(plays(plan{joinB: waits(func(m *match) bool { return m.count(chooseA) > 0 })}), func(t *T) {
 		call, join := t.first(chooseA), t.first(joinB)
-		if call.At.Before(join.answered) {
+		if call.At.Before(join.Answered) {
 			t.failOn(call, "%s was called before %s had joined", nameOf(playerA), nameOf(playerB))
 		}
 	}),
@@ -86,7 +86,7 @@ func parallel(first, second spot) step {
 		for try := 1; ; try++ {
 			t.play(plan{first: slow})
 			a, b := t.first(first), t.first(second)
-			if !b.At.After(a.answered) {
+			if !b.At.After(a.Answered) {
 				return
 			}
 			if try == tries {
@@ -110,14 +110,14 @@ func typeTests() map[string]step {
 		"report": {"win", []spot{reported}}, "error": {"always busy", []spot{errorA}},
 	} {
 		for rule, look := range map[string]func(t *T, s *sent){
-			"fields": func(t *T, s *sent) { t.Valid(s.fields, s.Type, false) },
+			"fields": func(t *T, s *sent) { t.Valid(s.Fields, s.Type, false) },
 			"match":  (*T).about,
 			"token": func(t *T, s *sent) {
 				token := t.Token
 				if s.who != toManager {
 					token = t.match.keys[s.who].Send
 				}
-				t.Says(s.fields, map[string]string{"auth_token": token})
+				t.Says(s.Fields, map[string]string{"auth_token": token})
 			},
 		} {
 			tests[name+"."+rule] = one(of.scenario, func(t *T) {
@@ -140,9 +140,9 @@ func (t *T) about(s *sent) {
 		self, other := playerIDs[s.who], playerIDs[1-s.who]
 		want["player_id"], want["affected_player"], want["opponent_id"] = self, self, other
 		want["role_in_match"] = [2]string{protocol.PlayerA, protocol.PlayerB}[s.who]
-		t.Agrees(s.fields.Object("context"), map[string]string{"opponent_id": other})
+		t.Agrees(s.Fields.Object("context"), map[string]string{"opponent_id": other})
 	}
-	t.Agrees(s.fields, want)
+	t.Agrees(s.Fields, want)
 }
 
 var resultTests = map[string]step{
@@ -154,7 +154,7 @@ var resultTests = map[string]step{
 	"over.retry":   kit.Script(endRefused, sentAgain(overA)),
 	"report.score": judged("scoring", false, fair, protocol.TypeMatchResultReport),
 	"report.tie": one("tie", func(t *T) {
-		if result := t.first(reported).fields.Object("result"); result.Has("winner") {
+		if result := t.first(reported).Fields.Object("result"); result.Has("winner") {
 			t.Fail("winner is %s", result.Shown("winner"))
 		}
 	}),
@@ -197,16 +197,16 @@ func endRefused(t *T) { t.start("end refused") }
 var drawTests = map[string]step{
 	"draws.plain": each(func(_ *T, s *sent) string {
 		for _, name := range []string{"draw_commitment", "draw_key", "draw_nonces"} {
-			if s.fields.Has(name) && s.who != toManager {
-				return fmt.Sprintf("%s is %s", name, s.fields.Shown(name))
+			if s.Fields.Has(name) && s.who != toManager {
+				return fmt.Sprintf("%s is %s", name, s.Fields.Shown(name))
 			}
 		}
 		return ""
 	}),
 	"draws.kept": kit.Script(committed, one("verifiable, busy", func(t *T) {
 		for _, s := range t.messages(chooseA, chooseB) {
-			if first := t.commitment(s.who); s.fields.Text("draw_commitment") != first {
-				t.failOn(s, "draw_commitment is %s when the call is repeated, and was %q", s.fields.Shown("draw_commitment"), first)
+			if first := t.commitment(s.who); s.Fields.Text("draw_commitment") != first {
+				t.failOn(s, "draw_commitment is %s when the call is repeated, and was %q", s.Fields.Shown("draw_commitment"), first)
 			}
 		}
 	})),
@@ -215,7 +215,7 @@ var drawTests = map[string]step{
 
 // commitment returns what a player got with the first call for a choice.
 func (t *T) commitment(who int) string {
-	return t.first(spot{who, protocol.TypeChooseParityCall}).fields.Text("draw_commitment")
+	return t.first(spot{who, protocol.TypeChooseParityCall}).Fields.Text("draw_commitment")
 }
 
 // committed skips the check of a referee that commits to no draw.

@@ -59,7 +59,7 @@ func (m *match) react(s *sent) kit.Response {
 		answer = m.joins(s.who)
 	case protocol.TypeChooseParityCall:
 		choice := m.chooses(s.who)
-		if s.fields.Has("draw_commitment") {
+		if s.Fields.Has("draw_commitment") {
 			choice.DrawNonce = m.nonces[s.who]
 		}
 		answer = choice
@@ -156,7 +156,7 @@ func waits(holds func(m *match) bool) deviation {
 // replied reports whether the first player has answered a call. The lock is held.
 func replied(m *match) bool {
 	for _, s := range m.sent {
-		if s.spot == chooseA && !s.answered.IsZero() {
+		if s.spot == chooseA && !s.Answered.IsZero() {
 			return true
 		}
 	}

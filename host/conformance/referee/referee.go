@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +19,6 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/trace"
 )
 
 // T is the handle of a running check of a referee, and the match that it looks at.
@@ -77,7 +75,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 		}
 	}
 	for who, e := range []*kit.Endpoint{playerA: p.players[playerA], playerB: p.players[playerB], toManager: p.Endpoint} {
-		e.Handle(func(in *trace.Exchange, header http.Header) kit.Response { return p.answer(who, in, header) })
+		e.Handle(func(in *kit.Message) kit.Response { return p.answer(who, in) })
 	}
 	if err := r.Await(ctx); err != nil {
 		return nil, errors.Join(err, p.Close())
@@ -91,8 +89,9 @@ func (p *peers) Close() error {
 }
 
 // answer answers the referee as the manager or as a player.
-func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Response {
-	s := &sent{Exchange: in, spot: spot{who, in.Type}, fields: kit.Object(in.Raw).Inner(), header: header}
+func (p *peers) answer(who int, in *kit.Message) kit.Response {
+	in.To = nameOf(who)
+	s := &sent{Message: *in, spot: spot{who, in.Type}}
 	var m *match
 	p.Do(func() {
 		p.all = append(p.all, s)
@@ -110,7 +109,7 @@ func (p *peers) answer(who int, in *trace.Exchange, header http.Header) kit.Resp
 		return kit.Respond(in.Raw, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, "the match is not known"))
 	}
 	response := m.react(s)
-	p.Do(func() { s.response, s.answered = response, time.Now() })
+	p.Do(func() { s.Response, s.Answered = response, time.Now() })
 	return response
 }
 
@@ -127,13 +126,9 @@ type match struct {
 
 // sent is a message of the referee about a match.
 type sent struct {
-	*trace.Exchange
+	kit.Message
 	spot
-	fields   kit.Fields // of the message, without its wrapping
-	n        int        // the position among the messages at the same spot, from 1
-	header   http.Header
-	response kit.Response // to it, once it was answered
-	answered time.Time
+	n int // the position among the messages at the same spot, from 1
 }
 
 // count returns how many messages were sent at a spot. The lock is held.
@@ -289,7 +284,7 @@ func (t *T) first(at spot) *sent {
 
 func (t *T) show(all ...*sent) {
 	for _, s := range all {
-		t.Keep(kit.Evidence{From: "the referee to " + nameOf(s.who), Request: kit.Printable(s.Raw), Status: max(s.response.Status, 200), Answer: kit.Printable(s.response.Body)})
+		t.Show(&s.Message)
 	}
 }
 
@@ -361,7 +356,7 @@ func (p *peers) Play(own *kit.T) kit.Play {
 		}
 		for _, typ := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver} {
 			all[spot{who, typ}] = func(_ *match, s *sent, _ kit.Response) kit.Response {
-				return kit.Handle(context.Background(), made.Handler, s.Raw, s.Peer, s.header)
+				return kit.Handle(context.Background(), made.Handler, &s.Message)
 			}
 		}
 	}

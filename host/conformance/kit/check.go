@@ -40,7 +40,7 @@ type Check struct {
 	Recorded bool
 	// Run tests the rule. It ends the check through its T, or returns if the
 	// agent follows the rule.
-	Run func(*T)
+	Run func(*T) `json:"-"`
 }
 
 func (c Check) named(id string) bool { return c.ID == id || strings.HasPrefix(c.ID, id+".") }

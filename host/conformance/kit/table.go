@@ -2,27 +2,25 @@ package kit
 
 import (
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-//go:embed checks.txt
-var common string
+//go:embed checks.json
+var common []byte
 
 // Checks returns the checks of a role in the order of its table, with the functions that
 // test them, by id. It panics if a row has no function, or a function no row.
 //
-// A row is a line with the id, without the role, and the level; the rule and the advice stand below
-// it, indented. The words after "needs" are the ids of checks that it needs. They follow the level
-// or, for all rows below it, stand in a line of their own that begins with "=" and may also say
-// "recorded". In the place of the level, "common" refers to the row of the same id, or of its last
-// word, in the table that all roles share; in that, {role} stands for the role, {type} for the type
-// of message that is named, and {answer} for that of its answer.
-func Checks(role Role, table string, tests ...map[string]func(*T)) []Check {
+// A table is a JSON list of checks; ids and needs are without the role. A row without a level is
+// the row of the same id, or of its last word, in the table that all roles share; in that, {role}
+// stands for the role, {type} for the type of message that the row is about, and {answer} for
+// that of its answer.
+func Checks(role Role, table []byte, tests ...map[string]func(*T)) []Check {
 	run := map[string]func(*T){}
 	for _, some := range tests {
 		maps.Copy(run, some)
@@ -34,13 +32,13 @@ func Checks(role Role, table string, tests ...map[string]func(*T)) []Check {
 	var checks []Check
 	for _, r := range rows(table) {
 		c := r.Check
-		if c.Level == "common" {
+		if c.Level == "" {
 			_, last, _ := strings.Cut(c.ID, ".")
 			like, exact := shared[c.ID]
 			if !exact {
 				like = shared[last]
 			}
-			text := strings.NewReplacer("{role}", string(role), "{type}", string(r.about), "{answer}", string(r.about.Answer()))
+			text := strings.NewReplacer("{role}", string(role), "{type}", string(r.About), "{answer}", string(r.About.Answer()))
 			c.Level, c.Rule, c.Advice = like.Level, text.Replace(like.Rule), text.Replace(like.Advice)
 			c.Needs = append(c.Needs, like.Needs...)
 		}
@@ -62,31 +60,12 @@ func Checks(role Role, table string, tests ...map[string]func(*T)) []Check {
 
 type row struct {
 	Check
-	about protocol.Type
+	About protocol.Type
 }
 
-func rows(table string) (all []row) {
-	var needs []string
-	recorded := false
-	for line := range strings.Lines(table) {
-		line = strings.TrimSuffix(line, "\n")
-		head, needed, _ := strings.Cut(line, "needs ")
-		words, more := strings.Fields(head), strings.Fields(needed)
-		switch last := len(all) - 1; {
-		case line == "":
-		case words[0] == "=":
-			needs, recorded = more, len(words) > 1
-		case line[0] != '\t':
-			r := row{Check: Check{ID: words[0], Level: Level(words[1]), Needs: slices.Concat(needs, more), Recorded: recorded}}
-			if len(words) > 2 {
-				r.about = protocol.Type(words[2])
-			}
-			all = append(all, r)
-		case all[last].Rule == "":
-			all[last].Rule = line[1:]
-		default:
-			all[last].Advice = line[1:]
-		}
+func rows(table []byte) (all []row) {
+	if err := json.Unmarshal(table, &all); err != nil {
+		panic(err) // the tables are ours
 	}
 	return all
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/strategylab/strategylab/host/conformance/kit"
 )
 
-//go:embed checks.txt
-var checks string
+//go:embed checks.json
+var checks []byte
 
 // Suite returns the checks of a manager, in the order in which they run: those before the start of
 // the league come first, then those that read the record of the league.

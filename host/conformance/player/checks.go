@@ -13,8 +13,8 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-//go:embed checks.txt
-var table string
+//go:embed checks.json
+var table []byte
 
 // Suite returns the checks of a player, in the order in which they run: those that others
 // need come first, and those that may disturb or end the player last.

@@ -14,8 +14,8 @@ import (
 	"github.com/strategylab/strategylab/host/trace"
 )
 
-//go:embed checks.txt
-var table string
+//go:embed checks.json
+var table []byte
 
 // Suite returns the checks of a referee, in the order in which they run: the
 // checks that others need come first, and those that end the league last.

@@ -47,7 +47,7 @@ func (r *Report) From(lowest Level) *Report {
 func from(lowest Level) []Level { return Levels()[:slices.Index(Levels(), lowest)+1] }
 
 // pages are how reports are written for people, and the failures in other reports.
-var pages = template.Must(template.New("report").Funcs(template.FuncMap{"brief": brief}).Parse(
+var pages = template.Must(template.New("report").Funcs(template.FuncMap{"brief": brief, "xml": escaped}).Parse(
 	`{{.Role}} at {{.URL}}{{with .Agent}}, display name {{printf "%q" .}}{{end}}{{with .Dialect}}, dialect {{.}}{{end}}
 
 {{range .Failed}}{{template "failure" .}}
@@ -71,6 +71,16 @@ strict agents {{.Strict}} ({{printf "%.1f" .Seconds}} s)
 {{else}}  sent      {{brief .Request}}
   answer    {{if .Error}}none: {{.Error}}{{else}}HTTP {{.Status}} {{if .Answer}}{{brief .Answer}}{{else}}with an empty body{{end}}{{end}}
 {{end}}{{end}}{{end}}  to do     {{.Advice}}
+{{end}}
+{{- define "junit"}}<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="league.v2 {{.Role}} {{xml .URL}}" tests="{{len .Outcomes}}" failures="{{len .Failures}}" skipped="{{len .Skipped}}" time="{{printf "%.3f" .Seconds}}">
+{{range .Outcomes}}  <testcase classname="{{$.Role}}.{{.Level}}" name="{{.ID}}" time="{{printf "%.3f" .Seconds}}">
+	{{- if eq .Status "failed"}}
+    <failure message="{{xml .Detail}}" type="{{.Level}}">{{xml (index $.Failures .ID)}}</failure>
+  {{else if eq .Status "skipped"}}
+    <skipped message="{{xml .Detail}}"></skipped>
+  {{end}}</testcase>
+{{end}}</testsuite>
 {{end}}`))
 
 // WriteText writes a report for people: failures, the most serious first, with their evidence;
@@ -137,57 +147,26 @@ func brief(message string) string {
 	return b.String() + cut
 }
 
-// The JUnit XML that build servers read, in the form that the common readers share.
-type junitSuite struct {
-	XMLName  xml.Name    `xml:"testsuite"`
-	Name     string      `xml:"name,attr"`
-	Tests    int         `xml:"tests,attr"`
-	Failures int         `xml:"failures,attr"`
-	Skipped  int         `xml:"skipped,attr"`
-	Time     string      `xml:"time,attr"`
-	Cases    []junitCase `xml:"testcase"`
-}
-
-type junitCase struct {
-	Class   string        `xml:"classname,attr"`
-	Name    string        `xml:"name,attr"`
-	Time    string        `xml:"time,attr"`
-	Failure *junitMessage `xml:"failure"`
-	Skipped *junitMessage `xml:"skipped"`
-}
-
-type junitMessage struct {
-	Message string `xml:"message,attr"`
-	Type    string `xml:"type,attr,omitempty"`
-	Text    string `xml:",chardata"`
-}
-
-// WriteJUnit writes a report as JUnit XML. The class of a case is its role and
-// level: build servers group by it.
+// WriteJUnit writes a report as JUnit XML, in the form that the common readers share. The class of
+// a case is its role and level: build servers group by it.
 func (r *Report) WriteJUnit(w io.Writer) error {
-	s := junitSuite{Name: fmt.Sprintf("league.v2 %s %s", r.Role, r.URL), Tests: len(r.Outcomes), Time: seconds(r.Seconds)}
-	for _, o := range r.Outcomes {
-		c := junitCase{Class: fmt.Sprintf("%s.%s", r.Role, o.Level), Name: o.ID, Time: seconds(o.Seconds)}
-		switch o.Status {
-		case Failed:
-			s.Failures++
-			var text strings.Builder
-			if err := pages.ExecuteTemplate(&text, "failure", o); err != nil {
-				return err
-			}
-			c.Failure = &junitMessage{Message: o.Detail, Type: string(o.Level), Text: text.String()}
-		case Skipped:
-			s.Skipped++
-			c.Skipped = &junitMessage{Message: o.Detail}
+	page := struct {
+		*Report
+		Failures map[string]string // as text, by id
+		Skipped  []Outcome
+	}{r, map[string]string{}, r.having(Skipped, "")}
+	for _, o := range r.having(Failed, "") {
+		var text strings.Builder
+		if err := pages.ExecuteTemplate(&text, "failure", o); err != nil {
+			return err
 		}
-		s.Cases = append(s.Cases, c)
+		page.Failures[o.ID] = text.String()
 	}
-	raw, err := xml.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, raw)
-	return err
+	return pages.ExecuteTemplate(w, "junit", page)
 }
 
-func seconds(s float64) string { return fmt.Sprintf("%.3f", s) }
+func escaped(text string) string {
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(text)) // a strings.Builder takes everything
+	return b.String()
+}

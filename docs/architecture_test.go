@@ -122,8 +122,8 @@ var may = map[string][]string{
 	// floor 4: what reads flags and wires the rest
 	"cmd/strategylab/internal/lab": {
 		"analysis", "analysis/assert", "analysis/explain", "analysis/page", "analysis/population", "analysis/power",
-		"analysis/report", "analysis/words", "experiments", "experiments/arena", "experiments/cluster", "experiments/workers", "host", "host/conformance", "host/disk", "host/game",
-		"host/player", "host/referee", "host/results", "plugins", "plugins/isolate", "strategies", "strategies/budget", "strategies/builtin",
+		"analysis/report", "analysis/words", "experiments", "experiments/arena", "experiments/cluster", "experiments/workers", "host", "host/conformance", "host/conformance/kit",
+		"host/disk", "host/game", "host/player", "host/referee", "host/results", "plugins", "plugins/isolate", "strategies", "strategies/budget", "strategies/builtin",
 		"strategies/catalog", "strategies/params", "strategies/served", "strategies/strategytest",
 	},
 	"cmd/strategylab/internal/command": {
@@ -144,7 +144,7 @@ var may = map[string][]string{
 	},
 	"cmd/strategylab/internal/leagues": {
 		"analysis/page", "analysis/words", "cmd/strategylab/internal/command",
-		"cmd/strategylab/internal/lab", "host", "host/agent", "host/audit", "host/conformance", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
+		"cmd/strategylab/internal/lab", "host", "host/agent", "host/audit", "host/conformance", "host/conformance/kit", "host/dialect", "host/disk", "host/game", "host/jsonrpc",
 		"host/manager", "host/manager/league", "host/mcptools", "host/player", "host/protocol", "host/referee", "host/screen", "host/trace",
 		"host/trace/playback", "host/web/wall", "host/wire/eventlog", "strategies/catalog",
 	},

@@ -1,7 +1,7 @@
 // Package conformance checks a running league.v2 agent against every rule of
 // the protocol that can be observed from outside.
 //
-// A [Check] is a rule with an id and a level. [Run] starts the agents that an agent of a role needs
+// A [kit.Check] is a rule with an id and a level. [Run] starts the agents that an agent of a role needs
 // (a player needs a manager and referees, for example), runs the checks of the role in the order of
 // [Checks], and returns a [Report] for people, as JSON or as JUnit XML. The report has the messages
 // before each failure as evidence.
@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,34 +25,6 @@ import (
 	"github.com/strategylab/strategylab/host/conformance/manager"
 	"github.com/strategylab/strategylab/host/conformance/player"
 	"github.com/strategylab/strategylab/host/conformance/referee"
-)
-
-// The vocabulary of checks and their results, which the suites share.
-type (
-	Config           = kit.Config
-	Role             = kit.Role
-	Level            = kit.Level
-	Check            = kit.Check
-	Status           = kit.Status
-	Outcome          = kit.Outcome
-	Evidence         = kit.Evidence
-	Play             = kit.Play
-	UnreachableError = kit.UnreachableError
-)
-
-// The roles, levels and statuses.
-const (
-	Player  = kit.Player
-	Referee = kit.Referee
-	Manager = kit.Manager
-
-	Must   = kit.Must
-	Should = kit.Should
-	Wild   = kit.Wild
-
-	Passed  = kit.Passed
-	Failed  = kit.Failed
-	Skipped = kit.Skipped
 )
 
 // Defaults and limits of a Config.
@@ -65,24 +38,24 @@ const (
 
 // suites build those of the roles when they are needed: the hostile requests in them are long, and
 // every command of a program asks for the names of the roles.
-var suites = map[Role]func() kit.Suite{Player: player.Suite, Referee: referee.Suite, Manager: manager.Suite}
+var suites = map[kit.Role]func() kit.Suite{kit.Player: player.Suite, kit.Referee: referee.Suite, kit.Manager: manager.Suite}
 
 // Roles returns the roles for which there are checks.
-func Roles() []Role { return []Role{Player, Referee, Manager} }
+func Roles() []kit.Role { return []kit.Role{kit.Player, kit.Referee, kit.Manager} }
 
 // ParseRole reads a role. The error names the known roles.
-func ParseRole(s string) (Role, error) {
-	if suites[Role(s)] == nil {
+func ParseRole(s string) (kit.Role, error) {
+	if suites[kit.Role(s)] == nil {
 		return "", fmt.Errorf("there are no checks for the role %q; use player, referee, manager", s)
 	}
-	return Role(s), nil
+	return kit.Role(s), nil
 }
 
 // Levels returns all levels, most serious first.
-func Levels() []Level { return kit.Levels() }
+func Levels() []kit.Level { return []kit.Level{kit.Must, kit.Should, kit.Wild} }
 
 // Checks returns the checks of a role, in the order in which they run; nil for an unknown role.
-func Checks(role Role) []Check {
+func Checks(role kit.Role) []kit.Check {
 	if _, err := ParseRole(string(role)); err != nil {
 		return nil
 	}
@@ -92,16 +65,29 @@ func Checks(role Role) []Check {
 // Select returns the checks with the given ids. An id also selects all checks
 // below it: "player.join" selects "player.join.answer". No ids select all
 // checks. It returns an error for an id that selects nothing.
-func Select(checks []Check, only []string) ([]Check, error) { return kit.Select(checks, only) }
+func Select(checks []kit.Check, only []string) ([]kit.Check, error) {
+	if len(only) == 0 {
+		return checks, nil
+	}
+	named := func(c kit.Check, id string) bool { return c.ID == id || strings.HasPrefix(c.ID, id+".") }
+	for _, want := range only {
+		if !slices.ContainsFunc(checks, func(c kit.Check) bool { return named(c, want) }) {
+			return nil, fmt.Errorf("no check is called %q", want)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(checks), func(c kit.Check) bool {
+		return !slices.ContainsFunc(only, func(id string) bool { return named(c, id) })
+	}), nil
+}
 
 // Run runs the checks and returns their results. The error says why there is no report: the config
-// is wrong, no agent is listening (an *UnreachableError), or ctx was canceled.
-func Run(ctx context.Context, cfg Config) (_ *Report, err error) {
+// is wrong, no agent is listening (a *kit.UnreachableError), or ctx was canceled.
+func Run(ctx context.Context, cfg kit.Config) (_ *Report, err error) {
 	if _, err := ParseRole(string(cfg.Role)); err != nil {
 		return nil, err
 	}
 	suite := suites[cfg.Role]()
-	checks, err := kit.Select(suite.Checks, cfg.Only)
+	checks, err := Select(suite.Checks, cfg.Only)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +121,7 @@ func Run(ctx context.Context, cfg Config) (_ *Report, err error) {
 	return r, nil
 }
 
-func withDefaults(c Config) Config {
+func withDefaults(c kit.Config) kit.Config {
 	c.Timeout = cmp.Or(max(c.Timeout, 0), DefaultTimeout)
 	c.Wait = cmp.Or(max(c.Wait, 0), DefaultWait)
 	c.Pause = cmp.Or(max(c.Pause, 0), kit.LongestPause)

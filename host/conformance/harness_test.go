@@ -19,6 +19,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/jsonrpc"
@@ -153,7 +154,7 @@ func (s *testAgent) run(ctx context.Context, manager string) error {
 }
 
 // examine runs the checks of a role against the agent.
-func (s *testAgent) examine(role conformance.Role, change func(*conformance.Config)) (*conformance.Report, error) {
+func (s *testAgent) examine(role kit.Role, change func(*kit.Config)) (*conformance.Report, error) {
 	defer s.stop()
 	ctx, stop := context.WithCancel(context.Background())
 	defer func() {
@@ -161,11 +162,11 @@ func (s *testAgent) examine(role conformance.Role, change func(*conformance.Conf
 		s.joined.Wait()
 	}()
 	begin := func(manager string) { s.joined.Go(func() { s.ended = s.run(ctx, manager) }) }
-	opts := conformance.Config{
+	opts := kit.Config{
 		Role: role, URL: s.url, Timeout: patience, Wait: 20 * time.Second, Pause: longestPause, AdminToken: adminToken, Listening: begin,
 	}
 	change(&opts)
-	if role == conformance.Manager {
+	if role == kit.Manager {
 		begin("") // it has none
 	}
 	r, err := conformance.Run(ctx, opts)
@@ -180,7 +181,7 @@ func (s *testAgent) examine(role conformance.Role, change func(*conformance.Conf
 // examined runs the checks of a role against agents that serve returns until the report is as
 // wanted, each time with four times the times of the last: a verdict that needs more time than a
 // busy machine gave is no verdict. It returns the last report.
-func examined(t *testing.T, role conformance.Role, serve func(scale) (*testAgent, error), wanted func(*conformance.Report) bool, change func(scale, *conformance.Config)) (r *conformance.Report) {
+func examined(t *testing.T, role kit.Role, serve func(scale) (*testAgent, error), wanted func(*conformance.Report) bool, change func(scale, *kit.Config)) (r *conformance.Report) {
 	t.Helper()
 	var err error
 	for _, s := range []scale{1, 4, 16} {
@@ -188,7 +189,7 @@ func examined(t *testing.T, role conformance.Role, serve func(scale) (*testAgent
 		if bad != nil {
 			t.Fatal(bad)
 		}
-		r, err = a.examine(role, func(o *conformance.Config) {
+		r, err = a.examine(role, func(o *kit.Config) {
 			o.Timeout, o.Pause, o.Began = s.of(patience), s.of(longestPause), a.memory.begin
 			change(s, o)
 		})
@@ -202,7 +203,7 @@ func examined(t *testing.T, role conformance.Role, serve func(scale) (*testAgent
 	return r
 }
 
-func idsWith(r *conformance.Report, s conformance.Status) []string {
+func idsWith(r *conformance.Report, s kit.Status) []string {
 	var ids []string
 	for _, o := range r.Outcomes {
 		if o.Status == s {
@@ -213,7 +214,7 @@ func idsWith(r *conformance.Report, s conformance.Status) []string {
 }
 
 // are fails unless checks have a status.
-func are(t *testing.T, r *conformance.Report, want conformance.Status, ids ...string) {
+func are(t *testing.T, r *conformance.Report, want kit.Status, ids ...string) {
 	t.Helper()
 	with := idsWith(r, want)
 	for _, id := range ids {
@@ -225,17 +226,17 @@ func are(t *testing.T, r *conformance.Report, want conformance.Status, ids ...st
 
 // failing returns a function that reports whether certain checks have failed, and no others.
 func failing(ids ...string) func(*conformance.Report) bool {
-	return func(r *conformance.Report) bool { return slices.Equal(idsWith(r, conformance.Failed), ids) }
+	return func(r *conformance.Report) bool { return slices.Equal(idsWith(r, kit.Failed), ids) }
 }
 
 // allPassed reports whether no check has failed or was skipped, and our agents have played.
 func allPassed(r *conformance.Report) bool {
-	return r.Played == conformance.Play{Tried: true} && idsWith(r, conformance.Failed) == nil && idsWith(r, conformance.Skipped) == nil
+	return r.Played == kit.Play{Tried: true} && idsWith(r, kit.Failed) == nil && idsWith(r, kit.Skipped) == nil
 }
 
 func explain(r *conformance.Report) string {
 	var b strings.Builder
-	if err := r.WriteText(&b, false, conformance.Wild); err != nil {
+	if err := r.WriteText(&b, false, kit.Wild); err != nil {
 		return err.Error()
 	}
 	return b.String()
@@ -349,7 +350,7 @@ func longestFirst(all []mutant) []int {
 
 // examineMutants has, for every check of a role, an agent that fails it and no
 // other. Each is tried while others wait.
-func examineMutants(t *testing.T, role conformance.Role, mutants func() []mutant, silence time.Duration, create func(mutant) maker) {
+func examineMutants(t *testing.T, role kit.Role, mutants func() []mutant, silence time.Duration, create func(mutant) maker) {
 	t.Helper()
 	all := mutants()
 	covered := map[string]bool{}
@@ -365,7 +366,7 @@ func examineMutants(t *testing.T, role conformance.Role, mutants func() []mutant
 				mu := mutants()[i] // which may remember what it has done
 				mu.scale = s
 				return mutated(mu, create(mu))
-			}, failing(check), func(s scale, o *conformance.Config) {
+			}, failing(check), func(s scale, o *kit.Config) {
 				mu := all[i]
 				mu.scale = s
 				o.Busy, o.Only, o.Timeout = mu.busy, checksOf(role, mu), mu.timeout(refereePatience, silence)
@@ -389,11 +390,11 @@ func examineMutants(t *testing.T, role conformance.Role, mutants func() []mutant
 // failsAlone fails unless one check has failed and no other, and says enough.
 func failsAlone(t *testing.T, r *conformance.Report, check string) {
 	t.Helper()
-	if failed := idsWith(r, conformance.Failed); !slices.Equal(failed, []string{check}) {
+	if failed := idsWith(r, kit.Failed); !slices.Equal(failed, []string{check}) {
 		t.Errorf("failed %q, want %q\n%s", failed, check, explain(r))
 	}
 	for _, o := range r.Outcomes {
-		if o.Status == conformance.Failed && (o.Detail == "" || o.Advice == "" || len(o.Evidence) == 0) {
+		if o.Status == kit.Failed && (o.Detail == "" || o.Advice == "" || len(o.Evidence) == 0) {
 			t.Errorf("%s fails without reason, advice or evidence: %+v", o.ID, o)
 		}
 	}
@@ -418,9 +419,9 @@ var wholeSuites = os.Getenv("WHOLE_TESTS") != ""
 
 // checksOf are those that are made of a mutant: all of them if those that were drawn
 // have not shown its fault.
-func checksOf(role conformance.Role, mu mutant) []string {
+func checksOf(role kit.Role, mu mutant) []string {
 	all := conformance.Checks(role)
-	first := slices.IndexFunc(all, func(c conformance.Check) bool { return c.ID == mu.check })
+	first := slices.IndexFunc(all, func(c kit.Check) bool { return c.ID == mu.check })
 	subject := mu.check[:strings.LastIndex(mu.check, ".")+1]
 	whole := wholeSuites || mu.scale > 1 || slices.Contains(inTime, mu.check)
 	chosen := make(map[string]bool)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/protocol"
 )
@@ -72,17 +73,17 @@ func TestOwnManager(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			asKnown := func(r *conformance.Report) bool {
-				return !slices.ContainsFunc(r.Outcomes, func(o conformance.Outcome) bool {
+				return !slices.ContainsFunc(r.Outcomes, func(o kit.Outcome) bool {
 					why, open := c.open[o.ID]
-					return open && why != "" && (o.Status != conformance.Skipped || o.Detail != why) || !open && o.Status != conformance.Passed
+					return open && why != "" && (o.Status != kit.Skipped || o.Detail != why) || !open && o.Status != kit.Passed
 				})
 			}
-			r := examined(t, conformance.Manager, func(s scale) (*testAgent, error) {
+			r := examined(t, kit.Manager, func(s scale) (*testAgent, error) {
 				c.cfg.Timeout = s.of(managerSilence)
 				return onSocket(c.cfg.Mode, aManager(c.cfg))
-			}, asKnown, func(_ scale, o *conformance.Config) { o.AdminToken, o.Players = c.cfg.AdminToken, c.cfg.Players })
+			}, asKnown, func(_ scale, o *kit.Config) { o.AdminToken, o.Players = c.cfg.AdminToken, c.cfg.Players })
 			if !asKnown(r) {
-				t.Errorf("failed %q, skipped %q\n%s", idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped), explain(r))
+				t.Errorf("failed %q, skipped %q\n%s", idsWith(r, kit.Failed), idsWith(r, kit.Skipped), explain(r))
 			}
 		})
 	}
@@ -91,7 +92,7 @@ func TestOwnManager(t *testing.T) {
 // TestManagerMutants has, for every check, a manager that fails only that check.
 func TestManagerMutants(t *testing.T) {
 	t.Parallel()
-	examineMutants(t, conformance.Manager, managerMutants, silenceTimeout, mutatedManager)
+	examineMutants(t, kit.Manager, managerMutants, silenceTimeout, mutatedManager)
 }
 
 // TestForeignManager checks a manager that runs a league in another way: it has
@@ -99,16 +100,16 @@ func TestManagerMutants(t *testing.T) {
 func TestForeignManager(t *testing.T) {
 	t.Parallel()
 	want := []string{"manager.round.announced", "manager.round.players", "manager.roundend.sent", "manager.end.sent"}
-	r := examined(t, conformance.Manager, func(s scale) (*testAgent, error) {
+	r := examined(t, kit.Manager, func(s scale) (*testAgent, error) {
 		mu := mutant{scale: s, out: assignsOneByOne}
 		return mutated(mu, mutatedManager(mu))
-	}, failing(want...), func(s scale, o *conformance.Config) {
-		o.Only, o.Timeout = checksOf(conformance.Manager, mutant{}), s.of(silenceTimeout)
+	}, failing(want...), func(s scale, o *kit.Config) {
+		o.Only, o.Timeout = checksOf(kit.Manager, mutant{}), s.of(silenceTimeout)
 	})
-	if failed := idsWith(r, conformance.Failed); !slices.Equal(failed, want) {
+	if failed := idsWith(r, kit.Failed); !slices.Equal(failed, want) {
 		t.Errorf("failed %q, want %q\n%s", failed, want, explain(r))
 	}
 	// Of some nothing was sent.
-	are(t, r, conformance.Skipped, "manager.notify.busy", "manager.notify.broken", "manager.notify.same", "manager.roundend.once", "manager.end.champion")
-	are(t, r, conformance.Passed, "manager.round.given", "manager.round.pairs", "manager.standings.ties", "manager.report.score", "manager.start.over")
+	are(t, r, kit.Skipped, "manager.notify.busy", "manager.notify.broken", "manager.notify.same", "manager.roundend.once", "manager.end.champion")
+	are(t, r, kit.Passed, "manager.round.given", "manager.round.pairs", "manager.standings.ties", "manager.report.score", "manager.start.over")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -17,18 +18,18 @@ import (
 func TestOwnAgents(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
-		for role, of := range map[conformance.Role]struct {
+		for role, of := range map[kit.Role]struct {
 			name string
 			make func(scale) maker
 		}{
-			conformance.Player:  {"Ada", func(scale) maker { return aPlayer(nil) }},
-			conformance.Referee: {"Rhadamanthys", func(s scale) maker { return aReferee(s, refereeDeadline) }},
+			kit.Player:  {"Ada", func(scale) maker { return aPlayer(nil) }},
+			kit.Referee: {"Rhadamanthys", func(s scale) maker { return aReferee(s, refereeDeadline) }},
 		} {
 			t.Run(string(role)+"/"+mode.String(), func(t *testing.T) {
 				t.Parallel()
-				r := examined(t, role, func(s scale) (*testAgent, error) { return onSocket(mode, of.make(s)) }, allPassed, func(_ scale, o *conformance.Config) { o.Busy = true })
+				r := examined(t, role, func(s scale) (*testAgent, error) { return onSocket(mode, of.make(s)) }, allPassed, func(_ scale, o *kit.Config) { o.Busy = true })
 				if !allPassed(r) || len(r.Outcomes) != len(conformance.Checks(role)) {
-					t.Errorf("%d outcomes: failed %q, skipped %q\n%s", len(r.Outcomes), idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped), explain(r))
+					t.Errorf("%d outcomes: failed %q, skipped %q\n%s", len(r.Outcomes), idsWith(r, kit.Failed), idsWith(r, kit.Skipped), explain(r))
 				}
 				if r.Agent != of.name || r.Dialect != dialect.Contracts.Name {
 					t.Errorf("it is %q and speaks %q", r.Agent, r.Dialect)
@@ -53,14 +54,14 @@ func TestPlayerInItsDialect(t *testing.T) {
 		}
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
-			r := examined(t, conformance.Player, func(scale) (*testAgent, error) {
+			r := examined(t, kit.Player, func(scale) (*testAgent, error) {
 				return onSocket(protocol.Tolerant, aPlayer(func(c *player.Config) { c.Dialects, c.Once = []*dialect.Dialect{d}, true }))
-			}, failing(breaks[d.Name]...), func(scale, *conformance.Config) {})
-			if failed := idsWith(r, conformance.Failed); !slices.Equal(failed, breaks[d.Name]) {
+			}, failing(breaks[d.Name]...), func(scale, *kit.Config) {})
+			if failed := idsWith(r, kit.Failed); !slices.Equal(failed, breaks[d.Name]) {
 				t.Errorf("failed %q, want %q\n%s", failed, breaks[d.Name], explain(r))
 			}
 			for _, id := range []string{"player.join.answer", "player.choice.answer", "player.over.ack", "player.hostile.then"} {
-				if slices.Contains(idsWith(r, conformance.Skipped), id) {
+				if slices.Contains(idsWith(r, kit.Skipped), id) {
 					t.Errorf("%s is skipped", id)
 				}
 			}
@@ -79,10 +80,10 @@ func TestPlayerAnswersLater(t *testing.T) {
 	t.Parallel()
 	var posts sync.WaitGroup
 	defer posts.Wait()
-	r := examined(t, conformance.Player, func(scale) (*testAgent, error) {
+	r := examined(t, kit.Player, func(scale) (*testAgent, error) {
 		return mutated(mutant{serve: postsAnswers(&posts)}, aPlayer(nil))
-	}, failing(), func(scale, *conformance.Config) {})
-	if failed, skipped := idsWith(r, conformance.Failed), idsWith(r, conformance.Skipped); failed != nil || !slices.Equal(skipped, []string{"player.register.retry"}) {
+	}, failing(), func(scale, *kit.Config) {})
+	if failed, skipped := idsWith(r, kit.Failed), idsWith(r, kit.Skipped); failed != nil || !slices.Equal(skipped, []string{"player.register.retry"}) {
 		t.Errorf("failed %q, skipped %q\n%s", failed, skipped, explain(r))
 	}
 }
@@ -91,19 +92,19 @@ func TestPlayerAnswersLater(t *testing.T) {
 // know is left out, and said so.
 func TestUnregisteredPlayer(t *testing.T) {
 	t.Parallel()
-	r := examined(t, conformance.Player, func(scale) (*testAgent, error) {
+	r := examined(t, kit.Player, func(scale) (*testAgent, error) {
 		// One that is patient for a moment only changes its answers where all are slow.
 		return mutated(mutant{out: replaces(isType(application), acceptsPlayer)}, aPlayer(func(c *player.Config) { c.Patience = -1 }))
-	}, failing(), func(s scale, o *conformance.Config) { o.Wait = s.of(time.Second) })
+	}, failing(), func(s scale, o *kit.Config) { o.Wait = s.of(time.Second) })
 	var registration []string
-	for _, c := range conformance.Checks(conformance.Player) {
+	for _, c := range conformance.Checks(kit.Player) {
 		if strings.HasPrefix(c.ID, "player.register.") {
 			registration = append(registration, c.ID)
 		}
 	}
 	onlyUntested(t, r, registration...)
 	for _, id := range []string{"player.join.answer", "player.choice.answer", "player.load.concurrent", "player.hostile.then"} {
-		if slices.Contains(idsWith(r, conformance.Skipped), id) {
+		if slices.Contains(idsWith(r, kit.Skipped), id) {
 			t.Errorf("%s is skipped", id)
 		}
 	}
@@ -112,11 +113,11 @@ func TestUnregisteredPlayer(t *testing.T) {
 // onlyUntested fails if a check has failed, if one was skipped without a reason, or some were not.
 func onlyUntested(t *testing.T, r *conformance.Report, some ...string) {
 	t.Helper()
-	if failed := idsWith(r, conformance.Failed); failed != nil {
+	if failed := idsWith(r, kit.Failed); failed != nil {
 		t.Errorf("failed %q\n%s", failed, explain(r))
 	}
 	for _, o := range r.Outcomes {
-		if o.Status == conformance.Skipped && o.Detail == "" || o.Status != conformance.Skipped && slices.Contains(some, o.ID) {
+		if o.Status == kit.Skipped && o.Detail == "" || o.Status != kit.Skipped && slices.Contains(some, o.ID) {
 			t.Errorf("%s: %s, %q", o.ID, o.Status, o.Detail)
 		}
 	}
@@ -125,5 +126,5 @@ func onlyUntested(t *testing.T, r *conformance.Report, some ...string) {
 // TestPlayerMutants has, for every check, a player that fails only that check.
 func TestPlayerMutants(t *testing.T) {
 	t.Parallel()
-	examineMutants(t, conformance.Player, playerMutants, playerSilence, func(mutant) maker { return aPlayer(nil) })
+	examineMutants(t, kit.Player, playerMutants, playerSilence, func(mutant) maker { return aPlayer(nil) })
 }

@@ -14,37 +14,37 @@ import (
 
 // Report is the result of all checks.
 type Report struct {
-	Schema   string    `json:"schema"`
-	Role     Role      `json:"role"`
-	URL      string    `json:"url"`
-	Agent    string    `json:"agent,omitempty"`   // what it calls itself
-	Dialect  string    `json:"dialect,omitempty"` // the wrapping of the messages that it was sent
-	Played   Play      `json:"played"`            // whether our own agents have played with it
-	Outcomes []Outcome `json:"checks"`
-	Seconds  float64   `json:"seconds"`
+	Schema   string        `json:"schema"`
+	Role     kit.Role      `json:"role"`
+	URL      string        `json:"url"`
+	Agent    string        `json:"agent,omitempty"`   // what it calls itself
+	Dialect  string        `json:"dialect,omitempty"` // the wrapping of the messages that it was sent
+	Played   kit.Play      `json:"played"`            // whether our own agents have played with it
+	Outcomes []kit.Outcome `json:"checks"`
+	Seconds  float64       `json:"seconds"`
 }
 
 // ReportSchema is the value of Report.Schema.
 const ReportSchema = "strategylab/conformance/v1"
 
 // having returns the outcomes with a status, of a level if there is one.
-func (r *Report) having(s Status, l Level) []Outcome {
-	return slices.DeleteFunc(slices.Clone(r.Outcomes), func(o Outcome) bool { return o.Status != s || l != "" && o.Level != l })
+func (r *Report) having(s kit.Status, l kit.Level) []kit.Outcome {
+	return slices.DeleteFunc(slices.Clone(r.Outcomes), func(o kit.Outcome) bool { return o.Status != s || l != "" && o.Level != l })
 }
 
 // Count returns how many checks of a level ended with a status.
-func (r *Report) Count(l Level, s Status) int { return len(r.having(s, l)) }
+func (r *Report) Count(l kit.Level, s kit.Status) int { return len(r.having(s, l)) }
 
 // From returns the report with the outcomes of a level and of those above it.
-func (r *Report) From(lowest Level) *Report {
+func (r *Report) From(lowest kit.Level) *Report {
 	levels := from(lowest)
 	out := *r
-	out.Outcomes = slices.DeleteFunc(slices.Clone(r.Outcomes), func(o Outcome) bool { return !slices.Contains(levels, o.Level) })
+	out.Outcomes = slices.DeleteFunc(slices.Clone(r.Outcomes), func(o kit.Outcome) bool { return !slices.Contains(levels, o.Level) })
 	return &out
 }
 
 // from returns a level and those above it, the most serious first.
-func from(lowest Level) []Level { return Levels()[:slices.Index(Levels(), lowest)+1] }
+func from(lowest kit.Level) []kit.Level { return Levels()[:slices.Index(Levels(), lowest)+1] }
 
 // pages are how reports are written for people, and the failures in other reports.
 var pages = template.Must(template.New("report").Funcs(template.FuncMap{"brief": brief, "xml": escaped}).Parse(
@@ -87,32 +87,32 @@ strict agents {{.Strict}} ({{printf "%.1f" .Seconds}} s)
 // checks that could not be tested, and why; the totals; and whether tolerant and strict agents can
 // play with the agent. Of checks below the lowest level it says nothing else. With all set, it also
 // lists the checks that passed.
-func (r *Report) WriteText(w io.Writer, all bool, lowest Level) error {
+func (r *Report) WriteText(w io.Writer, all bool, lowest kit.Level) error {
 	shown := r.From(lowest)
 	page := struct {
 		*Report
-		Levels                   []Level
-		Failed, Untested, Passed []Outcome
+		Levels                   []kit.Level
+		Failed, Untested, Passed []kit.Outcome
 		Strict                   string
-	}{Report: shown, Levels: from(lowest), Untested: shown.having(Skipped, ""), Strict: r.strictly()}
+	}{Report: shown, Levels: from(lowest), Untested: shown.having(kit.Skipped, ""), Strict: r.strictly()}
 	for _, l := range page.Levels {
-		page.Failed = append(page.Failed, shown.having(Failed, l)...)
+		page.Failed = append(page.Failed, shown.having(kit.Failed, l)...)
 	}
 	if all {
-		page.Passed = shown.having(Passed, "")
+		page.Passed = shown.having(kit.Passed, "")
 	}
 	return pages.Execute(w, page)
 }
 
 // strictly says whether strict agents can play, who need all but the checks of level wild.
 func (r *Report) strictly() string {
-	r = r.From(Should)
+	r = r.From(kit.Should)
 	var failed []string
-	for _, o := range r.having(Failed, "") {
+	for _, o := range r.having(kit.Failed, "") {
 		failed = append(failed, o.ID)
 	}
 	const most = 3
-	switch n, untested := len(failed), len(r.having(Skipped, "")); {
+	switch n, untested := len(failed), len(r.having(kit.Skipped, "")); {
 	case n > most:
 		return fmt.Sprintf("cannot play with it: %s and %d more failed", strings.Join(failed[:most], ", "), n-most)
 	case n > 0:
@@ -153,9 +153,9 @@ func (r *Report) WriteJUnit(w io.Writer) error {
 	page := struct {
 		*Report
 		Failures map[string]string // as text, by id
-		Skipped  []Outcome
-	}{r, map[string]string{}, r.having(Skipped, "")}
-	for _, o := range r.having(Failed, "") {
+		Skipped  []kit.Outcome
+	}{r, map[string]string{}, r.having(kit.Skipped, "")}
+	for _, o := range r.having(kit.Failed, "") {
 		var text strings.Builder
 		if err := pages.ExecuteTemplate(&text, "failure", o); err != nil {
 			return err

@@ -12,31 +12,32 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/conformance/kit"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func sample() *conformance.Report {
 	return &conformance.Report{
-		Schema: conformance.ReportSchema, Role: conformance.Player, URL: "http://127.0.0.1:8101/mcp", Agent: "Ada", Dialect: "contracts", Seconds: 1.25,
-		Played: conformance.Play{Tried: true, Why: "it did not join"},
-		Outcomes: []conformance.Outcome{
-			{ID: "player.a.passed", Level: conformance.Must, Rule: "One.", Status: conformance.Passed, Seconds: 0.001},
-			{ID: "player.a.measured", Level: conformance.Should, Rule: "Two.", Status: conformance.Passed, Detail: "15 answers took 1 ms"},
-			{ID: "player.b.wild", Level: conformance.Wild, Rule: "Three.", Status: conformance.Failed, Detail: "it was accepted", Advice: "Look first.", Evidence: []conformance.Evidence{
+		Schema: conformance.ReportSchema, Role: kit.Player, URL: "http://127.0.0.1:8101/mcp", Agent: "Ada", Dialect: "contracts", Seconds: 1.25,
+		Played: kit.Play{Tried: true, Why: "it did not join"},
+		Outcomes: []kit.Outcome{
+			{ID: "player.a.passed", Level: kit.Must, Rule: "One.", Status: kit.Passed, Seconds: 0.001},
+			{ID: "player.a.measured", Level: kit.Should, Rule: "Two.", Status: kit.Passed, Detail: "15 answers took 1 ms"},
+			{ID: "player.b.wild", Level: kit.Wild, Rule: "Three.", Status: kit.Failed, Detail: "it was accepted", Advice: "Look first.", Evidence: []kit.Evidence{
 				{To: "http://127.0.0.1:8101/mcp", Request: "{}\x00", Status: 200, Answer: `{"result":{}}`},
 			}},
-			{ID: "player.b.must", Level: conformance.Must, Rule: "Four.", Status: conformance.Failed, Detail: "protocol is missing", Advice: "Add it.", Evidence: []conformance.Evidence{
+			{ID: "player.b.must", Level: kit.Must, Rule: "Four.", Status: kit.Failed, Detail: "protocol is missing", Advice: "Add it.", Evidence: []kit.Evidence{
 				{To: "http://127.0.0.1:8101/mcp", Request: "an earlier one", Status: 200},
 				{From: "127.0.0.1:4711", Request: `{"jsonrpc":"2.0"}`},
 			}},
-			{ID: "player.b.silent", Level: conformance.Must, Rule: "Five.", Status: conformance.Failed, Detail: "it was not answered", Advice: "Answer.", Evidence: []conformance.Evidence{
+			{ID: "player.b.silent", Level: kit.Must, Rule: "Five.", Status: kit.Failed, Detail: "it was not answered", Advice: "Answer.", Evidence: []kit.Evidence{
 				{To: "http://127.0.0.1:8101/mcp", Request: strings.Repeat("x", 1300), Error: "no reply within 5s"},
 			}},
-			{ID: "player.b.empty", Level: conformance.Should, Rule: "Six.", Status: conformance.Failed, Detail: "HTTP 500", Advice: "Do not.", Evidence: []conformance.Evidence{
+			{ID: "player.b.empty", Level: kit.Should, Rule: "Six.", Status: kit.Failed, Detail: "HTTP 500", Advice: "Do not.", Evidence: []kit.Evidence{
 				{To: "http://127.0.0.1:8101/mcp", Status: 500},
 			}},
-			{ID: "player.c.skipped", Level: conformance.Should, Rule: "Seven.", Status: conformance.Skipped, Detail: "start it with the manager <here>"},
+			{ID: "player.c.skipped", Level: kit.Should, Rule: "Seven.", Status: kit.Skipped, Detail: "start it with the manager <here>"},
 		},
 	}
 }
@@ -45,8 +46,8 @@ func sample() *conformance.Report {
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(io.Writer) error{
-		"report.txt":     func(w io.Writer) error { return sample().WriteText(w, false, conformance.Wild) },
-		"report_all.txt": func(w io.Writer) error { return sample().WriteText(w, true, conformance.Wild) },
+		"report.txt":     func(w io.Writer) error { return sample().WriteText(w, false, kit.Wild) },
+		"report_all.txt": func(w io.Writer) error { return sample().WriteText(w, true, kit.Wild) },
 		"report.xml":     sample().WriteJUnit,
 	} {
 		var got bytes.Buffer
@@ -72,23 +73,23 @@ func TestWrite(t *testing.T) {
 // TestVerdict says who can play with the agent, whatever levels are printed.
 func TestVerdict(t *testing.T) {
 	t.Parallel()
-	for level, want := range map[conformance.Level][2]string{
-		conformance.Must:   {"our tolerant agents cannot play with it: it did not join", "strict agents cannot play with it: player.b.must, player.b.silent failed"},
-		conformance.Should: {"our tolerant agents can play with it", "strict agents cannot play with it: player.b.empty failed"},
-		conformance.Wild:   {"our tolerant agents have not played with it: it is not registered", "strict agents can play with it, as far as it was tested: 1 check was not"},
+	for level, want := range map[kit.Level][2]string{
+		kit.Must:   {"our tolerant agents cannot play with it: it did not join", "strict agents cannot play with it: player.b.must, player.b.silent failed"},
+		kit.Should: {"our tolerant agents can play with it", "strict agents cannot play with it: player.b.empty failed"},
+		kit.Wild:   {"our tolerant agents have not played with it: it is not registered", "strict agents can play with it, as far as it was tested: 1 check was not"},
 	} {
 		r := sample()
 		switch level {
-		case conformance.Should:
-			r.Played = conformance.Play{Tried: true}
-		case conformance.Wild:
-			r.Played = conformance.Play{Why: "it is not registered"}
+		case kit.Should:
+			r.Played = kit.Play{Tried: true}
+		case kit.Wild:
+			r.Played = kit.Play{Why: "it is not registered"}
 		}
-		r.Outcomes = slices.DeleteFunc(r.Outcomes, func(o conformance.Outcome) bool {
-			return o.Status == conformance.Failed && o.Level != level
+		r.Outcomes = slices.DeleteFunc(r.Outcomes, func(o kit.Outcome) bool {
+			return o.Status == kit.Failed && o.Level != level
 		})
 		var got strings.Builder
-		if err := r.WriteText(&got, false, conformance.Must); err != nil {
+		if err := r.WriteText(&got, false, kit.Must); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSpace(got.String()), "\n")
@@ -132,7 +133,7 @@ func TestChecks(t *testing.T) {
 // TestSelect has what ExampleSelect leaves out.
 func TestSelect(t *testing.T) {
 	t.Parallel()
-	checks := conformance.Checks(conformance.Player)
+	checks := conformance.Checks(kit.Player)
 	if all, err := conformance.Select(checks, nil); err != nil || len(all) != len(checks) {
 		t.Errorf("nothing chosen is %d of %d, %v", len(all), len(checks), err)
 	}
@@ -141,7 +142,7 @@ func TestSelect(t *testing.T) {
 			t.Errorf("%q is taken for a check", bad)
 		}
 	}
-	for _, bad := range []conformance.Config{{Role: "spectator"}, {Role: conformance.Player, Only: []string{"nothing"}}} {
+	for _, bad := range []kit.Config{{Role: "spectator"}, {Role: kit.Player, Only: []string{"nothing"}}} {
 		if _, err := conformance.Run(t.Context(), bad); err == nil {
 			t.Errorf("%+v is run", bad)
 		}
@@ -149,7 +150,7 @@ func TestSelect(t *testing.T) {
 }
 
 func ExampleSelect() {
-	checks, err := conformance.Select(conformance.Checks(conformance.Player), []string{"player.join", "player.end.ack"})
+	checks, err := conformance.Select(conformance.Checks(kit.Player), []string{"player.join", "player.end.ack"})
 	if err != nil {
 		fmt.Println(err)
 	}

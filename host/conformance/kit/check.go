@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/strategylab/strategylab/host/judge"
@@ -21,9 +20,6 @@ const (
 	Should = judge.Should
 	Wild   = judge.Wild
 )
-
-// Levels returns all levels, most serious first.
-func Levels() []Level { return []Level{Must, Should, Wild} }
 
 // Check is one rule of the protocol and how it is tested.
 type Check struct {
@@ -41,25 +37,6 @@ type Check struct {
 	// Run tests the rule. It ends the check through its T, or returns if the
 	// agent follows the rule.
 	Run func(*T) `json:"-"`
-}
-
-func (c Check) named(id string) bool { return c.ID == id || strings.HasPrefix(c.ID, id+".") }
-
-// Select returns the checks with the given ids. An id also selects all checks
-// below it: "player.join" selects "player.join.answer". No ids select all
-// checks. It returns an error for an id that selects nothing.
-func Select(checks []Check, only []string) ([]Check, error) {
-	if len(only) == 0 {
-		return checks, nil
-	}
-	for _, want := range only {
-		if !slices.ContainsFunc(checks, func(c Check) bool { return c.named(want) }) {
-			return nil, fmt.Errorf("no check is called %q", want)
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(checks), func(c Check) bool {
-		return !slices.ContainsFunc(only, c.named)
-	}), nil
 }
 
 // Status is how a check ended.

@@ -11,6 +11,7 @@ import (
 	"github.com/strategylab/strategylab/analysis/report"
 	"github.com/strategylab/strategylab/experiments/arena"
 	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/results"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/builtin"
@@ -184,12 +185,12 @@ func conformanceFindings(ctx context.Context, a *served.Factory) []strategytest.
 	}
 	defer guest.Close()
 	var must []string
-	for _, check := range conformance.Checks(conformance.Player) {
-		if check.Level == conformance.Must {
+	for _, check := range conformance.Checks(kit.Player) {
+		if check.Level == kit.Must {
 			must = append(must, check.ID)
 		}
 	}
-	c := conformance.Config{Role: conformance.Player, URL: guest.URL, Only: must, Timeout: served.DefaultDeadline, Wait: served.DefaultStart}
+	c := kit.Config{Role: kit.Player, URL: guest.URL, Only: must, Timeout: served.DefaultDeadline, Wait: served.DefaultStart}
 	if !a.Restarts() {
 		c.Wait = time.Second // it has no reason to register with this manager
 	}
@@ -199,12 +200,12 @@ func conformanceFindings(ctx context.Context, a *served.Factory) []strategytest.
 	if err = errors.Join(failed, err); err != nil {
 		return unknown(err)
 	}
-	count := func(s conformance.Status) int { return report.Count(conformance.Must, s) }
+	count := func(s kit.Status) int { return report.Count(kit.Must, s) }
 	all := strategytest.Finding{ID: "conformance", What: fmt.Sprintf("it keeps %d of the %d rules of the must level that could be checked; %d could not",
-		count(conformance.Passed), count(conformance.Passed)+count(conformance.Failed), count(conformance.Skipped)), Hint: "strategylab conformance player URL checks and explains all rules"}
+		count(kit.Passed), count(kit.Passed)+count(kit.Failed), count(kit.Skipped)), Hint: "strategylab conformance player URL checks and explains all rules"}
 	list := []strategytest.Finding{all}
 	for _, o := range report.Outcomes {
-		if o.Status == conformance.Failed && len(list) <= mostBroken {
+		if o.Status == kit.Failed && len(list) <= mostBroken {
 			list[0].Level = strategytest.Warning
 			list = append(list, strategytest.Finding{ID: o.ID, Level: strategytest.Warning, What: strategies.OneLine(o.Rule+": "+o.Detail, 300), Hint: o.Advice})
 		}

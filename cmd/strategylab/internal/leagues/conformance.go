@@ -14,6 +14,7 @@ import (
 
 	"github.com/strategylab/strategylab/cmd/strategylab/internal/command"
 	"github.com/strategylab/strategylab/host/conformance"
+	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/disk"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -54,10 +55,10 @@ func conform(p *command.Process, c *cli.Context, o *conformanceOptions) error {
 		return err
 	}
 	r, err := conformance.Run(c.Context, opts)
-	var nobody *conformance.UnreachableError
+	var nobody *kit.UnreachableError
 	if errors.As(err, &nobody) {
 		hint := fmt.Sprintf("start the %s first, or wait longer with --wait", opts.Role)
-		if opts.Role != conformance.Manager {
+		if opts.Role != kit.Manager {
 			hint += "; this command is its only manager"
 		}
 		return command.Advise(fmt.Errorf("conformance: %w", err), "%s", hint)
@@ -68,16 +69,16 @@ func conform(p *command.Process, c *cli.Context, o *conformanceOptions) error {
 	if err := write(p.Stdout, r); err != nil {
 		return err
 	}
-	return conformity(r, conformance.Level(o.Level))
+	return conformity(r, kit.Level(o.Level))
 }
 
 // config reads the flags. write prints a report as they say.
-func (o *conformanceOptions) config(p *command.Process, c *cli.Context) (opts conformance.Config, write func(io.Writer, *conformance.Report) error, err error) {
+func (o *conformanceOptions) config(p *command.Process, c *cli.Context) (opts kit.Config, write func(io.Writer, *conformance.Report) error, err error) {
 	role, err := conformance.ParseRole(c.Args().First())
 	if err != nil {
 		return opts, nil, command.Usagef("conformance: %w", err)
 	}
-	opts = conformance.Config{
+	opts = kit.Config{
 		Role: role, URL: c.Args().Get(1), Only: o.Only, Timeout: o.Timeout, Wait: o.Wait,
 		Listen: o.Listen, ID: o.ID, Busy: o.Busy, AdminToken: o.AdminToken, Players: o.Players,
 		Say: func(what string) { fmt.Fprintln(p.Stderr, what) },
@@ -94,7 +95,7 @@ func (o *conformanceOptions) config(p *command.Process, c *cli.Context) (opts co
 	if _, err := conformance.Select(conformance.Checks(role), opts.Only); err != nil {
 		return opts, nil, command.WithHint(fmt.Errorf("--only: %w", err), "strategylab conformance --list %s prints them", role)
 	}
-	all, lowest := o.All, conformance.Level(o.Level)
+	all, lowest := o.All, kit.Level(o.Level)
 	return opts, map[string]func(io.Writer, *conformance.Report) error{
 		"text":  func(w io.Writer, r *conformance.Report) error { return r.WriteText(w, all, lowest) },
 		"json":  func(w io.Writer, r *conformance.Report) error { return command.PrintJSON(w, r.From(lowest)) },
@@ -115,10 +116,10 @@ func groups(w io.Writer) func(id string) {
 }
 
 // conformity returns the error of a report if failures from a level on count.
-func conformity(r *conformance.Report, from conformance.Level) error {
+func conformity(r *conformance.Report, from kit.Level) error {
 	for _, l := range conformance.Levels() {
-		switch n := r.Count(l, conformance.Failed); {
-		case n > 0 && l == conformance.Must:
+		switch n := r.Count(l, kit.Failed); {
+		case n > 0 && l == kit.Must:
 			return command.Reported(command.ErrBreaksMust)
 		case n > 0:
 			return command.Reported(command.ErrBreaksShould)
@@ -137,7 +138,7 @@ func listChecks(p *command.Process, c *cli.Context, only []string) error {
 		if err != nil {
 			return command.Usagef("conformance: %w", err)
 		}
-		roles = []conformance.Role{role}
+		roles = []kit.Role{role}
 	case len(args) > 1:
 		return command.Usagef("conformance: --list takes at most a role, unexpected argument %q", args[1])
 	}

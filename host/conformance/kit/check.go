@@ -77,7 +77,6 @@ type Evidence struct {
 
 // Suite is what there is for one role: the checks, and the peers that an agent of the role needs.
 type Suite struct {
-	Role Role
 	// Checks are in the order in which they run.
 	Checks []Check
 	// Open starts the peers and waits for the agent.

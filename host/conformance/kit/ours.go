@@ -89,7 +89,7 @@ func (c *Company) Referee(id string, over func(referee.Event)) (*Agent, error) {
 			Config: common, JoinTimeout: c.session.Timeout, ChoiceTimeout: c.session.Timeout,
 			Player: func(_, endpoint, _ string) *wire.Peer {
 				if endpoint == c.session.URL {
-					return c.session.Peer()
+					return c.session.Peer
 				}
 				return wire.NewPeer(endpoint, dialect.Contracts)
 			},

@@ -94,7 +94,7 @@ func (r *Registrar) Await(ctx context.Context) error {
 	s.Say(fmt.Sprintf("the %s has not registered; checks that need its registration are skipped", role))
 	r.Lock()
 	defer r.Unlock()
-	s.Meet(wire.GuessPeer(s.URL, dialect.Contracts))
+	s.Peer = wire.GuessPeer(s.URL, dialect.Contracts)
 	r.admit(firstIDs[role])
 	return nil
 }
@@ -131,7 +131,7 @@ func (r *Registrar) Describe() (agent, dialect string) {
 	if all := r.Attempts(); len(all) > 0 {
 		agent = all[0].Name
 	}
-	return agent, r.Session.Peer().Speaks().Name
+	return agent, r.Session.Peer.Speaks().Name
 }
 
 // admit gives the agent an id, unless it has one, and a token. The lock is held.
@@ -182,7 +182,7 @@ func (r *Registrar) Register(in *Message) Response {
 		if err != nil { // it has not shown it
 			speaks = dialect.Contracts
 		}
-		r.Session.Meet(wire.NewPeer(r.Session.URL, speaks))
+		r.Session.Peer = wire.NewPeer(r.Session.URL, speaks)
 	}
 	return Respond(in.Raw, registrations[r.role].Accepted(r.ID, r.Token, League))
 }
@@ -198,7 +198,7 @@ func (r *Registrar) Header(t protocol.Type, round int) protocol.Header {
 }
 
 // Signs reports whether the agent's dialect says who the sender is. Without that, nobody can sign.
-func (r *Registrar) Signs() bool { return !slices.Contains(r.Session.Peer().Speaks().Omit, "sender") }
+func (r *Registrar) Signs() bool { return !slices.Contains(r.Session.Peer.Speaks().Omit, "sender") }
 
 // Rows returns standings in which every player has one tie.
 func Rows(ids ...string) []protocol.Standing {

@@ -84,7 +84,7 @@ type Session struct {
 	transport jsonrpc.RoundTripper
 	selected  []string
 	lost      string                   // the check during which the agent became unreachable
-	peer      *wire.Peer               // the agent, and how it takes messages
+	Peer      *wire.Peer               // the agent, as far as it is known how it takes messages
 	numbers   atomic.Int64             // the last request id that is a number
 	plain     atomic.Pointer[Evidence] // of the first refusal that is only an HTTP status
 	base      Sample                   // that AnyOf has chosen
@@ -98,16 +98,9 @@ type Session struct {
 // NewSession returns a session that runs the checks with the selected ids.
 func NewSession(cfg Config, selected []string) *Session {
 	return &Session{
-		Config: cfg, transport: jsonrpc.OverNewConnections(), selected: selected, peer: wire.NewPeer(cfg.URL, dialect.Contracts),
+		Config: cfg, transport: jsonrpc.OverNewConnections(), selected: selected, Peer: wire.NewPeer(cfg.URL, dialect.Contracts),
 	}
 }
-
-// Meet sets who the agent is, as far as is known how it takes messages. It is
-// called before anything is sent.
-func (s *Session) Meet(p *wire.Peer) { s.peer = p }
-
-// Peer returns the agent, with what was found out of how it takes messages.
-func (s *Session) Peer() *wire.Peer { return s.peer }
 
 // Patience is how long the suite waits for what an agent must do unasked, after a pause
 // that the protocol allows: longer for one that takes its time for answers, too.

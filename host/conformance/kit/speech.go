@@ -64,7 +64,7 @@ const Forged = "tok-XX-0f0e0d0c0b0a09080706050403020100-forged"
 
 // form returns the form in which a request is sent.
 func (t *T) form(r Request) wire.Form {
-	p := t.Session.peer
+	p := t.Session.Peer
 	w, err := p.Form(r.Message.Head().MessageType)
 	if err != nil || r.Dialect != nil { // it knows no form, and will refuse it
 		return wire.Form{URL: p.Address(), Dialect: cmp.Or(r.Dialect, p.Speaks())}
@@ -74,7 +74,7 @@ func (t *T) form(r Request) wire.Form {
 
 // OfKind returns a dialect with request ids of the kind that the agent takes.
 func (t *T) OfKind(d *dialect.Dialect) *dialect.Dialect {
-	if t.Session.peer.Speaks().NumericIDs && !d.NumericIDs && !d.Request.Bare {
+	if t.Session.Peer.Speaks().NumericIDs && !d.NumericIDs && !d.Request.Bare {
 		return d.With(dialect.TraitNumericIDs)
 	}
 	return d
@@ -109,7 +109,7 @@ func (t *T) encode(r Request) *jsonrpc.Outgoing {
 	if (r.Fault != nil || r.Edit != nil) && rawjson.Equal(clean, out.Body) {
 		t.Skip("it takes %s by %s, which has no place for what this tests", r.Message.Head().MessageType, w)
 	}
-	out.Header = t.Session.peer.SessionHeader().Clone()
+	out.Header = t.Session.Peer.SessionHeader().Clone()
 	if out.Header == nil {
 		out.Header = http.Header{}
 	}
@@ -218,7 +218,7 @@ func (s *Session) learns(typ protocol.Type) bool {
 // that was understood or, if none was, of the first; nil if none was made.
 func (t *T) Find(m protocol.Message) *Answer {
 	r := t.Record()
-	_, err := r.Caller.Call(t.ctx, t.Session.peer, m)
+	_, err := r.Caller.Call(t.ctx, t.Session.Peer, m)
 	if err == nil || errors.Is(err, wire.ErrReceived) || wire.Judge(err) == wire.Refuses {
 		return r.Last()
 	}

@@ -47,7 +47,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	if err := s.AwaitAgent(ctx); err != nil {
 		return nil, err
 	}
-	s.Meet(wire.GuessPeer(s.URL, dialect.Contracts))
+	s.Peer = wire.GuessPeer(s.URL, dialect.Contracts)
 	p := &peers{
 		Company: s.Company(ctx), session: s, run: jsonrpc.RandomID()[:8],
 		league: league{probes: map[string]*kit.Answer{}, missing: map[string]string{}},
@@ -75,7 +75,7 @@ func (p *peers) make(a *member, i int) error {
 	// Some managers call their agents at the first ports of their role, whatever they register.
 	port, _ := agent.Ports(a.role)
 	a.Agent = &kit.Agent{
-		Port: port + i%p.session.Players, Manager: p.session.Peer(),
+		Port: port + i%p.session.Players, Manager: p.session.Peer,
 		Send:    func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) { return p.send(ctx, a, out) },
 		Receive: func(in *kit.Message) kit.Response { return p.receive(a, in) },
 	}

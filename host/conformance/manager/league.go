@@ -218,7 +218,7 @@ func (t T) start() {
 // do it.
 func (t T) startOtherwise(refusal *kit.Answer) {
 	running := func() bool { return t.assigned(0) > 0 || t.wasSent(protocol.TypeGameInvitation) }
-	ask := host.Ask{Manager: t.session.Peer().Address(), Token: t.session.AdminToken, League: t.leagueID, Timeout: t.session.Wait}
+	ask := host.Ask{Manager: t.session.Peer.Address(), Token: t.session.AdminToken, League: t.leagueID, Timeout: t.session.Wait}
 	wait := t.shortDelay()
 	if _, err := ask.Send(t.Context(), time.Now(), t.startLeague("")); err == nil {
 		wait = t.session.Patience()

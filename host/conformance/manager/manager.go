@@ -129,7 +129,7 @@ func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
 
 // Describe implements kit.Peers.
 func (p *peers) Describe() (string, string) {
-	return p.leagueID, p.session.Peer().Speaks().Name
+	return p.leagueID, p.session.Peer.Speaks().Name
 }
 
 func (p *peers) players() []*member { return p.agents[:p.session.Players] }

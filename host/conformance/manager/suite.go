@@ -12,7 +12,7 @@ var checks []byte
 // Suite returns the checks of a manager, in the order in which they run: those before the start of
 // the league come first, then those that read the record of the league.
 func Suite() kit.Suite {
-	return kit.Suite{Role: kit.Manager, Open: open, Checks: kit.Checks(kit.Manager, checks,
+	return kit.Suite{Open: open, Checks: kit.Checks(kit.Manager, checks,
 		kit.IDTests(sample), kit.DialectTests(sample), kit.AttackTests(kit.Attacks("report_match_result"), sample),
 		kit.For(with, registrationTests, startTests, queryTests, authTests, sentTests, tableTests, reportTests, refusalTests()),
 		map[string]func(*kit.T){

@@ -27,7 +27,7 @@ func Suite() kit.Suite {
 		p.begin()
 		return kit.Request{Message: invitation(p)}
 	}
-	return kit.Suite{Role: kit.Player, Open: open, Checks: kit.Checks(kit.Player, table,
+	return kit.Suite{Open: open, Checks: kit.Checks(kit.Player, table,
 		register, kit.IDTests(sample), kit.AttackTests(attacks(), sample),
 		kit.For(with, matchTests, noticeTests, drawTests, dialectTests(), fieldTests, authTests),
 		map[string]func(*kit.T){
@@ -163,7 +163,7 @@ var matchTests = map[string]step{
 	}),
 	"answer.seconds": both(func(t T) { t.Holds(kit.WholeSeconds(t.last.Message)) }),
 	"answer.conversation": both(func(t T) {
-		if d := t.T.Session.Peer().Speaks(); slices.Contains(d.Omit, "conversation_id") {
+		if d := t.T.Session.Peer.Speaks(); slices.Contains(d.Omit, "conversation_id") {
 			t.Skip("it is sent messages in %s, which leaves conversation_id out", d.Name)
 		}
 		t.Equal(t.last, "conversation_id", t.conversation)
@@ -234,7 +234,7 @@ func needsRegistration(t T) { t.NeedsRegistration(t.T) }
 func needsKeys(t T) {
 	needsRegistration(t)
 	if !t.Signs() {
-		t.Skip("it is sent messages in %s, which has no place for a sender", t.T.Session.Peer().Speaks().Name)
+		t.Skip("it is sent messages in %s, which has no place for a sender", t.T.Session.Peer.Speaks().Name)
 	}
 }
 
@@ -326,7 +326,7 @@ var fieldTests = map[string]step{
 		if err != nil {
 			panic(err) // all of it can be encoded
 		}
-		d := t.T.Session.Peer().Speaks()
+		d := t.T.Session.Peer.Speaks()
 		if _, err := d.Call(m); err != nil {
 			t.Skip("it is sent messages in %s, in which a LEAGUE_ERROR is not a request", d.Name)
 		}

@@ -67,7 +67,7 @@ func (t *T) findAssignment() {
 			return t.way.match != nil
 		})
 	}
-	peer := t.T.Session.Peer()
+	peer := t.T.Session.Peer
 	try := func(name string) *kit.Answer {
 		m, aside := t.newMatch(nil), t.Aside()
 		tried[m] = name

@@ -24,7 +24,7 @@ func Suite() kit.Suite {
 		r := with(t)
 		return r.assigning(r.assignment().name, r.newMatch(nil))
 	}
-	return kit.Suite{Role: kit.Referee, Open: open, Checks: kit.Checks(kit.Referee, table,
+	return kit.Suite{Open: open, Checks: kit.Checks(kit.Referee, table,
 		kit.RegistrationTests(kit.Referee, nil, func(*kit.T) []string { return playerIDs[:] }),
 		kit.IDTests(sample), kit.DialectTests(sample), kit.AttackTests(attacks(), announcing),
 		kit.For(with, roundTests, messageTests, typeTests(), resultTests, drawTests, replyTests, postedTests, retryTests, faultTests, authTests, loadTests),
@@ -212,7 +212,7 @@ var roundTests = map[string]step{
 		if w.name != "" {
 			t.Fail("after ROUND_ANNOUNCEMENT it plays nothing; it plays after %s", w.name)
 		}
-		if t.T.Session.Peer().Speaks().Has(dialect.TraitManagerID) {
+		if t.T.Session.Peer.Speaks().Has(dialect.TraitManagerID) {
 			t.Fail("it plays only when the manager signs as league_manager:LM01")
 		}
 	},

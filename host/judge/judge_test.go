@@ -187,7 +187,18 @@ var kinds = []string{
 // line is one line of a recording.
 type line map[string]any
 
-func (l line) is(kind string) bool { return l["message_type"] == kind }
+func (l line) is(kind string) bool { return l.said("message_type") == kind }
+
+// said returns the text of a member of the message in a line.
+func (l line) said(member string) string {
+	body, _ := l["body"].(map[string]any)
+	for _, part := range []string{"params", "result"} {
+		if message, _ := body[part].(map[string]any); message[member] != nil {
+			return fmt.Sprint(message[member])
+		}
+	}
+	return ""
+}
 
 // lines returns the recording of an honest league, or that of one of its agents.
 func lines(t *rapid.T) []line {
@@ -256,6 +267,7 @@ func lose(t *rapid.T, all []line) []line {
 		if lost[l["exchange"]] {
 			continue
 		}
+		byReferee := strings.HasPrefix(l.said("sender"), "referee")
 		without(l["body"], everywhere)
 		if roll(l["exchange"], 2)%100 < 30 {
 			without(l["body"], sometimes)
@@ -265,7 +277,7 @@ func lose(t *rapid.T, all []line) []line {
 			t.Fatal(err)
 		}
 		text := string(raw)
-		if sender, _ := l["sender"].(string); own && strings.HasPrefix(sender, "referee") {
+		if own && byReferee {
 			text = strings.ReplaceAll(text, `"league_id":"cup"`, `"league_id":"league_of_its_own"`)
 		}
 		if anonymous && l.is("GAME_OVER") {

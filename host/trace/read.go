@@ -212,16 +212,3 @@ func (x *Exchange) setAnswer(status int, body []byte) {
 		x.Strict = err == nil
 	}
 }
-
-// answerHeader returns the header of the answer, or the members of one that a
-// refusal repeats.
-func (x *Exchange) answerHeader() (h protocol.Header) {
-	var refusal *dialect.Refusal
-	switch {
-	case x.Answer != nil && x.Refused == nil:
-		h = *x.Answer.Head()
-	case errors.As(x.Refused, &refusal):
-		_ = json.Unmarshal(refusal.Data, &h) // its shape is the peer's own
-	}
-	return h
-}

@@ -1,8 +1,6 @@
 package trace
 
 import (
-	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,23 +16,17 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
-// queued is the number of messages that may wait to be written before agents
-// wait for the recorder: enough for the bursts of a large round.
-const queued = 4096
-
-// Recorder writes the messages that pass its taps to a file. It is safe for
-// concurrent use; it decodes, masks and writes on a goroutine of its own. An
-// agent that is faster than the disk waits: a recording has no gaps.
+// Recorder writes the messages that pass its taps to a file. It is safe for concurrent
+// use. An agent waits until its message is masked and written: a recording has no gaps. After the first error it records nothing more, so that no agent fails for a full disk.
 type Recorder struct {
-	file  *os.File
-	lines chan Line
-	next  atomic.Int64
-	now   func() time.Time
+	next atomic.Int64
+	now  func() time.Time
 
-	mu     sync.RWMutex // held for reading while a line is handed over
+	mu     sync.Mutex
+	file   *os.File
 	closed bool
-	done   sync.WaitGroup
-	err    error // of the writing goroutine; read it after done
+	masks  *masker
+	err    error // the first of writing
 }
 
 // Create starts a recording, or appends a run to the recording in path. It
@@ -48,9 +40,9 @@ func Create(path string, head Head, now func() time.Time) (*Recorder, error) {
 	if err := appendable(file); err != nil {
 		return nil, errors.Join(fmt.Errorf("record to %s: %w", path, err), file.Close())
 	}
-	r := &Recorder{file: file, lines: make(chan Line, queued), now: now}
+	r := &Recorder{file: file, now: now, masks: newMasker()}
 	head.Schema, head.Began = Schema, now().UTC()
-	r.done.Go(func() { r.err = r.write(head) })
+	r.write(head)
 	return r, nil
 }
 
@@ -77,18 +69,15 @@ func appendable(file *os.File) error {
 	return err
 }
 
-// Close writes the waiting messages and closes the file. Later messages are not
-// recorded. The error is the first that writing met.
+// Close closes the file. Later messages are not recorded. The error is the first that
+// writing met.
 func (r *Recorder) Close() error {
 	r.mu.Lock()
-	already := r.closed
-	r.closed = true
-	r.mu.Unlock()
-	if already {
+	defer r.mu.Unlock()
+	if r.closed {
 		return nil
 	}
-	close(r.lines)
-	r.done.Wait()
+	r.closed = true
 	if err := errors.Join(r.err, r.file.Close()); err != nil {
 		return fmt.Errorf("record to %s: %w", r.file.Name(), err)
 	}
@@ -99,10 +88,18 @@ func (r *Recorder) Close() error {
 func (r *Recorder) Tap(agent string) jsonrpc.Tap {
 	return func(opening jsonrpc.Event) func(jsonrpc.Event) {
 		exchange, began := r.next.Add(1), r.now().UTC()
-		r.put(lineOf(agent, exchange, Request, began, opening))
-		return func(closing jsonrpc.Event) {
-			r.put(lineOf(agent, exchange, Answer, began.Add(closing.Latency), closing))
+		say := func(part Part, at time.Time, e jsonrpc.Event) {
+			failure := ""
+			if e.Err != nil {
+				failure = e.Err.Error()
+			}
+			r.put(Line{
+				Time: at, Exchange: exchange, Part: part, Agent: agent, Direction: e.Direction, Transport: e.Transport, Peer: e.Peer,
+				Route: e.Route, Status: e.Status, Latency: float64(e.Latency.Microseconds()) / 1000, Error: failure, Body: e.Body,
+			})
 		}
+		say(Request, began, opening)
+		return func(closing jsonrpc.Event) { say(Answer, began.Add(closing.Latency), closing) }
 	}
 }
 
@@ -111,83 +108,29 @@ func (r *Recorder) Remark(agent, match, text string) {
 	r.put(Line{Time: r.now().UTC(), Part: Remarks, Agent: agent, Match: match, Error: text})
 }
 
-func lineOf(agent string, exchange int64, part Part, at time.Time, e jsonrpc.Event) Line {
-	l := Line{
-		Time: at, Exchange: exchange, Part: part, Agent: agent, Direction: e.Direction, Transport: e.Transport,
-		Peer: e.Peer, Route: e.Route, Status: e.Status, Latency: float64(e.Latency.Microseconds()) / 1000, Body: e.Body,
-	}
-	if e.Err != nil {
-		l.Error = e.Err.Error()
-	}
-	return l
-}
-
+// put masks a line and writes it.
 func (r *Recorder) put(l Line) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	if !r.closed {
-		r.lines <- l
-	}
-}
-
-// write writes the lines until there are no more. After an error it still
-// receives them, so that no agent waits for a full disk.
-func (r *Recorder) write(head Head) error {
-	out := bufio.NewWriterSize(r.file, 1<<16)
-	err := writeLine(out, head)
-	d := describer{masks: newMasker(), open: map[int64]*Exchange{}}
-	for l := range r.lines {
-		if err != nil {
-			continue
-		}
-		d.describe(&l)
-		if err = writeLine(out, l); err == nil && len(r.lines) == 0 {
-			err = out.Flush()
-		}
-	}
-	return errors.Join(err, out.Flush())
-}
-
-func writeLine(out *bufio.Writer, v any) error {
-	if err := json.MarshalWrite(out, v, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-		return err
-	}
-	return out.WriteByte('\n')
-}
-
-// describer masks the message of a line and fills in the fields that describe
-// it. It decodes an answer by the request that it closes.
-type describer struct {
-	masks *masker
-	open  map[int64]*Exchange
-}
-
-func (d *describer) describe(l *Line) {
-	l.Error = string(d.masks.text([]byte(l.Error)))
-	if l.Part == Remarks {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || r.err != nil {
 		return
 	}
-	if l.Part == Request {
-		x := ReadRequest(l.Body)
-		d.open[l.Exchange] = x
-		l.Wrapping, l.Type, l.Sender, l.Match = x.Dialect, string(x.Type), x.Sender, x.Match
-	} else {
-		x := cmp.Or(d.open[l.Exchange], &Exchange{})
-		delete(d.open, l.Exchange)
-		x.setAnswer(l.Status, l.Body)
-		h := x.answerHeader()
-		l.Wrapping, l.Type, l.Sender, l.Match = x.Dialect, string(h.MessageType), h.Sender, cmp.Or(h.MatchID, x.Match)
-	}
-	l.Sender = string(d.masks.text([]byte(l.Sender)))
-	body := d.masks.mask(l.Body)
-	l.Body = nil
-	if len(body) == 0 {
-		return
-	}
+	l.Error = string(r.masks.text([]byte(l.Error)))
+	body := jsontext.Value(r.masks.mask(l.Body)).Clone()
 	// A message of several lines loses its line breaks: each takes one line.
-	if v := jsontext.Value(body).Clone(); v.Compact(jsontext.AllowDuplicateNames(true)) == nil {
-		l.Body = v
-		return
+	if l.Body = nil; body.Compact(jsontext.AllowDuplicateNames(true)) == nil {
+		l.Body = body
+	} else {
+		l.Text = strings.ToValidUTF8(string(body), "\uFFFD")
 	}
-	l.Text = strings.ToValidUTF8(string(body), "\uFFFD")
+	r.write(l)
+}
+
+// write writes a line, which is out when it returns: a kill tears the last one at most.
+func (r *Recorder) write(v any) {
+	line, err := json.Marshal(v, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if err == nil {
+		_, err = r.file.Write(append(line, '\n'))
+	}
+	r.err = err
 }

@@ -53,8 +53,7 @@ type Remark struct {
 	Text  string    `json:"text"`
 }
 
-// Line is one message. Wrapping, Type, Sender and Match describe it for readers
-// with other tools; they are empty if the recorder could not decode it.
+// Line is one message, or a remark.
 type Line struct {
 	// Time is when the message passed by the recorder's clock, UTC.
 	Time time.Time `json:"time"`
@@ -76,11 +75,8 @@ type Line struct {
 	Latency float64 `json:"latency_ms,omitzero"`
 	// Error says why no usable answer came. Of a remark it is the text.
 	Error string `json:"error,omitzero"`
-
-	Wrapping string `json:"wrapping,omitzero"` // name of the dialect
-	Type     string `json:"message_type,omitzero"`
-	Sender   string `json:"sender,omitzero"`
-	Match    string `json:"match_id,omitzero"`
+	// Match is that of a remark; a message names its own.
+	Match string `json:"match_id,omitzero"`
 
 	// Body is a message in JSON, Text any other. An empty message has neither.
 	Body jsontext.Value `json:"body,omitzero"`

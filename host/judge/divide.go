@@ -56,8 +56,7 @@ func (d *divider) league(x *Exchange, next string) *League {
 	if l == nil || l.completed && l.begins(x) {
 		l = newLeague(name)
 		if n := len(d.all); n > 0 { // they may be the same people
-			was := d.all[n-1].people
-			l.people = people{maps.Clone(was.known), maps.Clone(was.agents), maps.Clone(was.at)}
+			l.people = maps.Clone(d.all[n-1].people)
 		}
 		d.current[name] = l
 		d.all = append(d.all, l)

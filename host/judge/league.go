@@ -74,7 +74,7 @@ type table struct {
 
 func newLeague(name string) *League {
 	return &League{
-		ID: name, name: name, people: people{map[string]bool{}, map[string][]string{}, map[string][]string{}},
+		ID: name, name: name, people: people{},
 		rounds: map[int][]string{}, byID: map[string]*match{}, players: map[string]bool{},
 	}
 }
@@ -163,7 +163,7 @@ func (l *League) next(id string, round int) *match {
 func (l *League) table(t *table) {
 	l.last, t.at = l.seen, l.seen
 	for _, row := range t.Rows {
-		l.people.know(row.PlayerID, "")
+		l.people.know(row.PlayerID)
 	}
 	if n := len(l.tables); n > 0 && l.tables[n-1].Round == t.Round && l.tables[n-1].Final == t.Final && slices.Equal(l.tables[n-1].Rows, t.Rows) {
 		return
@@ -183,8 +183,8 @@ func (l *League) roundAnnouncement(x *Exchange, m *protocol.RoundAnnouncement) {
 			busy[p] = a.MatchID
 		}
 		l.pair(x, a.MatchID, round, a.PlayerAID, a.PlayerBID)
-		l.people.know(a.PlayerAID, a.PlayerAEndpoint)
-		l.people.know(a.PlayerBID, a.PlayerBEndpoint)
+		l.people.know(a.PlayerAID, places(a.PlayerAEndpoint)...)
+		l.people.know(a.PlayerBID, places(a.PlayerBEndpoint)...)
 		ids = append(ids, a.MatchID)
 	}
 	if x.Assignment {

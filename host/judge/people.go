@@ -26,22 +26,27 @@ func places(endpoint string) []string {
 	return []string{address + "/" + strings.Trim(u.Path, "/"), address}
 }
 
-// people is who is behind an address or a recording agent, from registrations and
-// announcements. One address may have several ids.
-type people struct {
-	known  map[string]bool     // all ids
-	agents map[string][]string // ids by recording agent
-	at     map[string][]string // ids by place, see places
+// people are the ids of those behind an address or a recording agent, from registrations and
+// announcements, by what they are known by: a place, "agent " and its name, or "id " and the id
+// itself. One address may have several ids.
+type people map[string][]string
+
+func (p people) know(id string, keys ...string) {
+	if id != "" {
+		for _, key := range append(keys, "id "+id) {
+			p[key] = with(p[key], id)
+		}
+	}
 }
 
-func (p people) know(id, endpoint string) {
-	if id == "" {
-		return
+// find returns who is known by the first of some keys by which somebody is.
+func (p people) find(keys ...string) []string {
+	for _, key := range keys {
+		if ids := p[key]; len(ids) > 0 {
+			return ids
+		}
 	}
-	p.known[id] = true
-	for _, place := range places(endpoint) {
-		p.at[place] = with(p.at[place], id)
-	}
+	return nil
 }
 
 // with returns a list with an id in it. It leaves ids as it is.
@@ -54,35 +59,23 @@ func with(ids []string, id string) []string {
 
 // registered learns from an accepted registration.
 func (p people) registered(x *Exchange, m *protocol.LeagueRegisterRequest) {
-	a, ok := x.Answer.(*protocol.RegisterResponse)
-	if !ok || a.PlayerID == "" {
-		return
-	}
-	p.know(a.PlayerID, m.Meta.ContactEndpoint)
-	if x.Sent {
-		p.agents[x.Agent] = with(p.agents[x.Agent], a.PlayerID)
+	if a, ok := x.Answer.(*protocol.RegisterResponse); ok {
+		p.know(a.PlayerID, places(m.Meta.ContactEndpoint)...)
+		if x.Sent {
+			p.know(a.PlayerID, "agent "+x.Agent)
+		}
 	}
 }
 
 // recorder returns the ids of the agent that recorded an exchange.
-func (p people) recorder(x *Exchange) []string {
-	if ids := p.agents[x.Agent]; len(ids) > 0 || !p.known[x.Agent] {
-		return ids
-	}
-	return []string{x.Agent}
-}
+func (p people) recorder(x *Exchange) []string { return p.find("agent "+x.Agent, "id "+x.Agent) }
 
 // receiver returns the ids of the player that a request went to.
 func (p people) receiver(x *Exchange) []string {
 	if !x.Sent {
 		return p.recorder(x)
 	}
-	for _, place := range places(x.Peer) {
-		if ids := p.at[place]; len(ids) > 0 {
-			return ids
-		}
-	}
-	return nil
+	return p.find(places(x.Peer)...)
 }
 
 // channel is the way between a match and one of its players, as the recording

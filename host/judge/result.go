@@ -143,20 +143,20 @@ func (l *League) result(m *match, x *Exchange, self string) result {
 			t.DrawnNumber = protocol.Opt[int]{} // a placeholder
 		}
 	}
-	t.settle(m, l.people.known, meant)
+	t.settle(m, l.people, meant)
 	return t
 }
 
 // settle reads who has won, how, and who is at fault, in the words of the protocol; others are
 // unknown. Meant is who has won if a win has no winner.
-func (t *result) settle(m *match, known map[string]bool, meant string) {
+func (t *result) settle(m *match, known people, meant string) {
 	switch name, named := t.WinnerPlayerID.Get(); {
 	case !named && t.WinnerPlayerID != protocol.Null[string]():
 	case protocol.Means(protocol.Nobody, name):
 		t.Decided = true
 	case m.has(name):
 		t.Winner, t.Decided = name, true
-	case m.known() && known[name] && known[m.Players[0]] && known[m.Players[1]]:
+	case m.known() && !slices.ContainsFunc(append(m.Players[:], name), func(id string) bool { return known["id "+id] == nil }):
 		t.Conflict = "the winner " + name + " is neither " + m.Players[0] + " nor " + m.Players[1]
 	}
 	switch {

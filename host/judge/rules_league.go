@@ -107,8 +107,8 @@ func (l *League) complete(player string, results int) bool {
 			return ok && n == results
 		}
 	}
-	for _, ids := range l.people.agents {
-		if slices.Contains(ids, player) {
+	for key, ids := range l.people {
+		if strings.HasPrefix(key, "agent ") && slices.Contains(ids, player) {
 			return true
 		}
 	}

@@ -25,9 +25,6 @@ type answer struct {
 	choice protocol.Choice
 	call   *choiceCall   // that it answers, nil if unknown
 	after  time.Duration // since that call
-	// byTheBook reports that nothing in the answer gives a referee a reason to
-	// refuse it.
-	byTheBook bool
 }
 
 // result is the result of a match as far as one message states it, in the words of the message but
@@ -51,64 +48,62 @@ const toManager = "the manager"
 // interpret reads an exchange about a match whose players have been identified.
 func (l *League) interpret(m *match, x *Exchange) {
 	player := l.playerOf(m, x)
-	switch r := x.Request.(type) {
-	case *protocol.ChooseParityCall:
-		call := &choiceCall{x: x, player: player}
-		signed, err := protocol.ParseTimestamp(r.Timestamp)
-		deadline, failed := protocol.ParseTimestamp(r.Deadline)
-		if err == nil && failed == nil {
-			call.deadline, call.given = deadline, deadline.Sub(signed)
-		}
-		m.calls = append(m.calls, call)
-		// The first commitment counts: a referee that gives another may know choices by then.
-		if m.commitments[player] == "" && player != "" && r.DrawCommitment != "" {
-			m.commitments[player] = r.DrawCommitment
-		}
-		if a, ok := x.Answer.(*protocol.ChooseParityResponse); ok && x.Status < 300 {
-			m.answered(answer{x, player, a.Chosen(), call, x.Latency, m.byTheBook(x, a, player)}, a.DrawNonce)
-		}
-	case *protocol.ChooseParityResponse:
-		if x.Refused != nil || x.Failure != "" {
-			return
-		}
-		a := answer{x: x, player: player, choice: r.Chosen()}
-		for _, call := range m.calls {
-			if call.player == player {
-				a.call, a.after = call, x.At.Add(x.Latency).Sub(call.x.At)
+	for _, message := range []protocol.Message{x.Request, x.Answer} {
+		switch r := message.(type) {
+		case *protocol.ChooseParityCall:
+			call := &choiceCall{x: x, player: player}
+			signed, err := protocol.ParseTimestamp(r.Timestamp)
+			deadline, failed := protocol.ParseTimestamp(r.Deadline)
+			if err == nil && failed == nil {
+				call.deadline, call.given = deadline, deadline.Sub(signed)
 			}
+			m.calls = append(m.calls, call)
+			// The first commitment counts: a referee that gives another may know choices by then.
+			if m.commitments[player] == "" && player != "" && r.DrawCommitment != "" {
+				m.commitments[player] = r.DrawCommitment
+			}
+		case *protocol.ChooseParityResponse:
+			posted := message == x.Request
+			if player != "" && (posted && x.Refused == nil && x.Failure == "" || !posted && x.Status < 300) {
+				m.answered(x, player, r)
+			}
+		case *protocol.GameInvitation:
+			m.restarted = m.restarted || m.commitments[player] != ""
+		case *protocol.GameJoinAck:
+			m.offered = m.offered || r.DrawScheme == draws.Scheme
+		case *protocol.GameOver, *protocol.MatchResultReport:
+			m.results = append(m.results, l.result(m, x, player))
 		}
-		m.answered(a, r.DrawNonce)
-	case *protocol.GameInvitation:
-		m.restarted = m.restarted || m.commitments[player] != ""
-		join, ok := x.Answer.(*protocol.GameJoinAck)
-		m.offered = m.offered || ok && join.DrawScheme == draws.Scheme
-	case *protocol.GameJoinAck:
-		m.offered = m.offered || r.DrawScheme == draws.Scheme
-	case *protocol.GameOver, *protocol.MatchResultReport:
-		m.results = append(m.results, l.result(m, x, player))
 	}
 }
 
 // answered notes a choice, and the nonce in it. A player has one nonce for a match.
-func (m *match) answered(a answer, nonce string) {
-	if a.player != "" && nonce != "" {
-		m.nonces[a.player] = nonce
+func (m *match) answered(x *Exchange, player string, r *protocol.ChooseParityResponse) {
+	if r.DrawNonce != "" {
+		m.nonces[player] = r.DrawNonce
 	}
-	if a.player != "" && a.choice.Valid() {
+	a := answer{x: x, player: player, choice: r.Chosen()}
+	for _, call := range m.calls {
+		if call.player == player {
+			a.call, a.after = call, x.At.Add(x.Latency).Sub(call.x.At)
+		}
+	}
+	if a.choice.Valid() {
 		m.answers = append(m.answers, a)
 	}
 }
 
-// byTheBook reports whether an answer in the HTTP response has the form that the
-// protocol asks for, belongs to the call, and is signed like the player's
-// acceptance of the invitation.
-func (m *match) byTheBook(x *Exchange, a *protocol.ChooseParityResponse, player string) bool {
-	if !x.Strict || a.Sender != "player:"+player || a.PlayerID != player || a.MatchID != m.ID || a.ConversationID != x.Request.Head().ConversationID {
+// byTheBook reports whether nothing in an answer gives a referee a reason to refuse it: it came
+// in the HTTP response, has the form that the protocol asks for, belongs to the call, and is
+// signed like the player's acceptance of the invitation.
+func (m *match) byTheBook(a answer) bool {
+	r, ok := a.x.Answer.(*protocol.ChooseParityResponse)
+	if !ok || !a.x.Strict || r.Sender != "player:"+a.player || r.PlayerID != a.player || r.MatchID != m.ID || r.ConversationID != a.x.Request.Head().ConversationID {
 		return false
 	}
 	for _, other := range m.exchanges {
-		if joined, ok := other.Answer.(*protocol.GameJoinAck); ok && channel(other) == channel(x) {
-			return joined.AuthToken == a.AuthToken
+		if joined, ok := other.Answer.(*protocol.GameJoinAck); ok && channel(other) == channel(a.x) {
+			return joined.AuthToken == r.AuthToken
 		}
 	}
 	return false

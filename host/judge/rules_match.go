@@ -280,7 +280,7 @@ func (l *League) offences() (v Verdict) {
 			}
 			technical := slices.Contains(t.AtFault, player)
 			switch {
-			case technical && !a.byTheBook:
+			case technical && !m.byTheBook(a):
 				v.unknown("whether the referee had to take an answer that is not by the book")
 			case !m.inTime(a):
 			default:

@@ -46,20 +46,9 @@ type Exchange struct {
 	Strict bool
 }
 
-// Level says how serious it is to break a rule.
-type Level string
-
-// The levels, most serious first.
-const (
-	Must   Level = "must"   // a tolerant agent cannot play with it
-	Should Level = "should" // a strict agent cannot, or is cheated
-	Wild   Level = "wild"   // both can; other programs may not
-)
-
 // Rule is one rule of a league. Its Judge is a function of the league alone.
 type Rule struct {
 	ID       string
-	Level    Level
 	Sentence string // the rule
 	Advice   string // what to change in a program that breaks it
 	Judge    func(*League) Verdict
@@ -182,25 +171,25 @@ type Options struct {
 // Rules returns the rules of every league.
 func Rules(o Options) []Rule {
 	return []Rule{
-		{"choices", Should, "a result contains the choices that the players gave", "Book the choice of the answer that counts.", (*League).choices},
-		{"numbers", Should, "a drawn number is one that the league draws and has the stated parity; a technical loss has none",
+		{"choices", "a result contains the choices that the players gave", "Book the choice of the answer that counts.", (*League).choices},
+		{"numbers", "a drawn number is one that the league draws and has the stated parity; a technical loss has none",
 			"Draw from 1 to 10, and only when both have chosen.", func(l *League) Verdict { return l.numbers(o.Draw) }},
-		{"scoring", Should, "winner and points follow from the choices and the number: 3 to 0, or 1 each", "Compute winner and points from the choices and the number.", (*League).scoring},
-		{"same-result", Should, "both players and the manager receive the same result", "Make all three messages from one result.", (*League).sameResult},
-		{"offences", Should, "a player that gave a valid choice in time gets no technical loss", "Take every valid choice until the deadline.", (*League).offences},
-		{"deadlines", Should, "a referee reports no timeout before the deadline it gave (two seconds allowed: timestamps are whole seconds)",
+		{"scoring", "winner and points follow from the choices and the number: 3 to 0, or 1 each", "Compute winner and points from the choices and the number.", (*League).scoring},
+		{"same-result", "both players and the manager receive the same result", "Make all three messages from one result.", (*League).sameResult},
+		{"offences", "a player that gave a valid choice in time gets no technical loss", "Take every valid choice until the deadline.", (*League).offences},
+		{"deadlines", "a referee reports no timeout before the deadline it gave (two seconds allowed: timestamps are whole seconds)",
 			"Wait until the deadline of the call.", (*League).deadlines},
-		{"standings", Should, "standings are the sums of the results", "Add each result to the rows of both players.", (*League).standings},
-		{"ranks", Should, "the player with more points has the better rank", "Sort by points, in descending order.", (*League).ranks},
-		{"ties", Should, "players with as many points are ranked by wins, then by points among them, then by fewer technical losses, then by number",
+		{"standings", "standings are the sums of the results", "Add each result to the rows of both players.", (*League).standings},
+		{"ranks", "the player with more points has the better rank", "Sort by points, in descending order.", (*League).ranks},
+		{"ties", "players with as many points are ranked by wins, then by points among them, then by fewer technical losses, then by number",
 			"Sort by all of these, in this order.", (*League).ties},
-		{"champion", Should, "the champion is first in the final table", "Take the champion from the first row.", (*League).champions},
-		{"schedule", Should, "nobody plays twice in a round, and all pairs play equally often", "Make a round robin.", (*League).balance},
-		{"byes", Should, "who has no match in a round has a bye, and nobody else", "List the players that remain.", (*League).byes},
-		{"totals", Should, "the ends of rounds and of the league count the matches and how they ended", "Count each match once: as a win, a tie or a technical loss.", (*League).totals},
-		{"unexpected", Should, "matches are announced once, before they are played, and end with the league", "Announce every match, and begin none after the end.", (*League).unexpected},
-		{"commitments", Should, "a drawn number follows from the key that the referee committed to before the choices",
+		{"champion", "the champion is first in the final table", "Take the champion from the first row.", (*League).champions},
+		{"schedule", "nobody plays twice in a round, and all pairs play equally often", "Make a round robin.", (*League).balance},
+		{"byes", "who has no match in a round has a bye, and nobody else", "List the players that remain.", (*League).byes},
+		{"totals", "the ends of rounds and of the league count the matches and how they ended", "Count each match once: as a win, a tie or a technical loss.", (*League).totals},
+		{"unexpected", "matches are announced once, before they are played, and end with the league", "Announce every match, and begin none after the end.", (*League).unexpected},
+		{"commitments", "a drawn number follows from the key that the referee committed to before the choices",
 			"Reveal the key of the first commitment, and draw from it.", (*League).commits},
-		{"draws", Should, "numbers that nobody can verify are like those of a fair draw", "Draw each number with the same probability, whoever plays.", func(l *League) Verdict { return l.draws(o) }},
+		{"draws", "numbers that nobody can verify are like those of a fair draw", "Draw each number with the same probability, whoever plays.", func(l *League) Verdict { return l.draws(o) }},
 	}
 }

@@ -7,18 +7,16 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/strategylab/strategylab/host/judge"
 )
 
 // Level says how serious it is to break a rule.
-type Level = judge.Level
+type Level string
 
 // The levels, most serious first.
 const (
-	Must   = judge.Must
-	Should = judge.Should
-	Wild   = judge.Wild
+	Must   Level = "must"   // a tolerant agent cannot play with it
+	Should Level = "should" // a strict agent cannot, or is cheated
+	Wild   Level = "wild"   // both can; other programs may not
 )
 
 // Check is one rule of the protocol and how it is tested.

@@ -102,16 +102,12 @@ func (m *match) other(player string) string {
 }
 
 // only returns which of some ids is a player of the match, "" if none or both are.
-func (m *match) only(ids ...string) (one string) {
-	for _, id := range ids {
-		if m.has(id) && one != "" && one != id {
-			return ""
-		}
-		if m.has(id) {
-			one = id
-		}
+func (m *match) only(ids ...string) string {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !m.has(id) })
+	if len(ids) == 0 || slices.ContainsFunc(ids, func(id string) bool { return id != ids[0] }) {
+		return ""
 	}
-	return one
+	return ids[0]
 }
 
 // identify finds the players of a match that was not announced, and to whom its messages
@@ -163,56 +159,49 @@ func (l *League) identify(m *match) {
 	}
 }
 
-// addressee returns to which player a message of a referee says it is, and whether it is
-// to one.
-func (m *match) addressee(request protocol.Message) (id string, toPlayer bool) {
-	switch r := request.(type) {
+// named returns to which player a message of a referee says it is, or which player of the match
+// any other message says it is from, "" if it says none.
+func (m *match) named(message protocol.Message) (id string, toPlayer bool) {
+	switch r := message.(type) {
+	case nil:
+		return "", false
 	case *protocol.GameInvitation:
 		return m.other(r.OpponentID), true
 	case *protocol.ChooseParityCall:
 		return r.PlayerID, true
 	case *protocol.GameOver:
 		return r.PlayerID, true
+	case *protocol.GameJoinAck:
+		id = r.PlayerID
+	case *protocol.ChooseParityResponse:
+		id = r.PlayerID
 	}
-	return "", false
+	_, sender, _ := strings.Cut(message.Head().Sender, ":")
+	return cmp.Or(m.only(id), m.only(sender)), false
 }
 
 // receiverOf returns to which player of the match a request went by itself: by
 // the id in it, by its opponent, by the place it was sent to, by its answer. It
 // returns "" if that is unknown or ambiguous.
 func (l *League) receiverOf(m *match, x *Exchange) string {
-	said, toPlayer := m.addressee(x.Request)
+	said, toPlayer := m.named(x.Request)
 	said, place := m.only(said), m.only(l.people.receiver(x)...)
 	if !toPlayer || said != "" && place != "" && said != place {
 		return ""
 	}
-	return cmp.Or(said, place, m.signed(x.Answer))
-}
-
-// signed returns the player of the match that a message says it is from, "" if it says
-// none.
-func (m *match) signed(message protocol.Message) string {
-	claim := ""
-	switch a := message.(type) {
-	case nil:
-		return ""
-	case *protocol.GameJoinAck:
-		claim = a.PlayerID
-	case *protocol.ChooseParityResponse:
-		claim = a.PlayerID
-	}
-	_, sender, _ := strings.Cut(message.Head().Sender, ":")
-	return cmp.Or(m.only(claim), m.only(sender))
+	answered, _ := m.named(x.Answer)
+	return cmp.Or(said, place, answered)
 }
 
 // playerOf returns the player of an exchange between the referee and a player,
 // empty if the recording does not show it.
 func (l *League) playerOf(m *match, x *Exchange) string {
-	if _, toPlayer := m.addressee(x.Request); toPlayer {
+	said, toPlayer := m.named(x.Request)
+	if toPlayer {
 		return m.only(m.channels[channel(x)]...) // two ids are nobody's
 	}
 	if ids := l.people.recorder(x); x.Sent && len(ids) > 0 {
 		return m.only(ids...)
 	}
-	return m.signed(x.Request)
+	return said
 }

@@ -67,53 +67,28 @@ func (r *Refusal) Error() string {
 // ReadAnswer decodes the answer to a request of type sent, wherever in a it
 // sits. The error is a [*Refusal] where the peer refuses, and a
 // [*protocol.Error] where the answer breaks the field rules.
-func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (protocol.Message, error) {
-	if a.Error != nil && a.Error.Kind() != 'n' {
-		return nil, readRPCError(a)
-	}
-	if a.Raw == nil {
-		return nil, noAnswer(sent, a)
-	}
-	var m protocol.Message
-	var err error
+func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (m protocol.Message, err error) {
 	doc := locate(a.Raw, 0)
-	if refusal := readRefusal(doc, a); refusal != nil {
+	if refusal := a.refusal(doc); refusal != nil {
 		return nil, refusal
-	} else if doc != nil {
-		m, err = c.readAnswer(sent, doc)
-	} else {
-		err = noAnswer(sent, a)
+	}
+	expected, said := cmp.Or(sent.Answer(), sent+"_ACK"), protocol.TypeOf(doc)
+	switch _, known := protocol.Describe(said); {
+	case doc == nil:
+		err = protocol.Refuse(protocol.CodeMissingField, expected, "The response holds no message.")
 		if a.Raw.Kind() != '[' { // true, or "odd"
 			doc = rawjson.Object{{Name: "accept", Value: a.Raw}, {Name: "text", Value: a.Raw}}
 		}
+	case said != "" && said != expected && (c.mode == protocol.Strict || known): // else it passes for the expected one
+		err = protocol.Refuse(protocol.CodeContextMismatch, said, fmt.Sprintf("The answer to %s is %s.", sent, expected))
+	default:
+		m, err = protocol.Decode(expected, doc, c.mode, nil)
 	}
-	if err != nil && c.mode == protocol.Tolerant && a.Status < http.StatusBadRequest { // with a status of failure it is no answer
-		return decodeTolerantly(answerTo(sent), doc, err, nil)
+	failed := a.Raw == nil || a.Status >= http.StatusBadRequest // then it is no answer
+	if err != nil && c.mode == protocol.Tolerant && !failed {
+		return decodeTolerantly(expected, doc, err, nil)
 	}
 	return m, err
-}
-
-func noAnswer(sent protocol.Type, a Answer) error {
-	if a.Status >= http.StatusBadRequest {
-		r := &Refusal{Status: a.Status, Message: "HTTP status " + strconv.Itoa(a.Status)}
-		r.judge(nil, "")
-		return r
-	}
-	return protocol.Refuse(protocol.CodeMissingField, answerTo(sent), "The response holds no message.")
-}
-
-func answerTo(sent protocol.Type) protocol.Type { return cmp.Or(sent.Answer(), sent+"_ACK") }
-
-// readAnswer decodes the answer in doc. In tolerant mode an unknown type passes
-// for the expected one.
-func (c *Codec) readAnswer(sent protocol.Type, doc rawjson.Object) (protocol.Message, error) {
-	expected := answerTo(sent)
-	said := protocol.TypeOf(doc)
-	_, known := protocol.Describe(said)
-	if said != "" && said != expected && (c.mode == protocol.Strict || known) {
-		return nil, protocol.Refuse(protocol.CodeContextMismatch, said, "The answer to "+string(sent)+" is "+string(expected)+".")
-	}
-	return protocol.Decode(expected, doc, c.mode, nil)
 }
 
 // maxNesting limits the wrappings that locate removes from an answer.
@@ -156,30 +131,34 @@ func locate(raw jsontext.Value, depth int) rawjson.Object {
 // inAnswers are the members in which locate looks, in this order; of a list it takes the first text.
 var inAnswers = []string{Tool.Answer.Message, ToolIO.Answer.Message, "content", "message", "result", "params"}
 
-func readRPCError(a Answer) *Refusal {
-	doc := rawjson.Split(a.Error)
-	code, whole := rawjson.Integer(doc.Get("code"))
-	given := func(name string) bool { v := doc.Get(name); return v != nil && v.Kind() != 'n' }
-	if doc == nil || given("code") && !whole || given("message") && doc.Get("message").Kind() != '"' { // no error object of JSON-RPC
-		return &Refusal{Status: a.Status, Message: words(doc, a.Error), Data: a.Error, Retryable: jsonrpc.RetryableStatus(a.Status)}
+// refusal returns the refusal that an answer is, whose message is doc; nil if it is none.
+func (a Answer) refusal(doc rawjson.Object) *Refusal {
+	r, failed := &Refusal{Status: a.Status}, a.Status >= http.StatusBadRequest
+	if a.Error != nil && a.Error.Kind() != 'n' {
+		e := rawjson.Split(a.Error)
+		code, whole := rawjson.Integer(e.Get("code"))
+		given := func(name string) bool { v := e.Get(name); return v != nil && v.Kind() != 'n' }
+		// What is no error object of JSON-RPC is shown as it is.
+		if e == nil || given("code") && !whole || given("message") && e.Get("message").Kind() != '"' {
+			r.Message, r.Data, r.Retryable = words(e, a.Error), a.Error, jsonrpc.RetryableStatus(a.Status)
+			return r
+		}
+		r.RPC, r.Message = int(code), e.Text("message")
+		r.judge(locate(e.Get("data"), 0))
+		return r
 	}
-	r := &Refusal{Status: a.Status, RPC: int(code), Message: doc.Text("message")}
-	data := locate(doc.Get("data"), 0)
-	r.judge(data, r.Message)
-	return r
-}
-
-// readRefusal returns the refusal that the message in an answer is, nil if it is none.
-func readRefusal(doc rawjson.Object, a Answer) *Refusal {
-	t, failed := protocol.TypeOf(doc), a.Status >= http.StatusBadRequest
-	refused := t.Refuses() || doc.Text("error_code") != "" || doc.Text("canonical") != "" || protocol.Fails(doc) ||
+	t, code := protocol.TypeOf(doc), doc.Text("error_code")
+	refused := t.Refuses() || code != "" || doc.Text("canonical") != "" || protocol.Fails(doc) ||
 		rawjson.Split(a.Raw).Get("isError").Kind() == 't' || t == "" && failed
-	if doc == nil || !refused || doc.Text("error_code") == "" && protocol.Means(protocol.Enrolling, doc.Text("status")) && !failed {
+	taken := code == "" && protocol.Means(protocol.Enrolling, doc.Text("status"))
+	if !refused || !failed && (doc == nil || taken) {
 		return nil
 	}
-	r := &Refusal{Status: a.Status}
-	r.judge(doc, "")
-	r.Message = cmp.Or(r.Message, words(doc, a.Raw))
+	if r.judge(doc); r.Message == "" && doc == nil {
+		r.Message = "HTTP status " + strconv.Itoa(a.Status)
+	} else if r.Message == "" {
+		r.Message = words(doc, a.Raw)
+	}
 	return r
 }
 
@@ -202,12 +181,12 @@ func Clip(text string, most int) string {
 
 // judge determines the error code and whether a retry is allowed: the peer can
 // forbid what the code allows, and decides where the code is unknown.
-func (r *Refusal) judge(doc rawjson.Object, message string) {
+func (r *Refusal) judge(doc rawjson.Object) {
 	if doc != nil {
 		r.Data = doc.Encode()
 	}
 	r.Code = protocol.FindCode(protocol.Code(doc.Text("error_code")), r.RPC,
-		doc.Text("error_name"), doc.Text("error_description"), doc.Text("error_code"), message)
+		doc.Text("error_name"), doc.Text("error_description"), doc.Text("error_code"), r.Message)
 	if r.Code == "" && r.RPC == RPCTimeout {
 		r.Code = protocol.CodeTimeout
 	}

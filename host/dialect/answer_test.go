@@ -251,7 +251,7 @@ func TestRefusalText(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
 		"protocol: the peer refuses: E005 PLAYER_NOT_REGISTERED (JSON-RPC 3002): Who are you?": &Refusal{Code: protocol.CodePlayerNotRegistered, RPC: 3002, Message: "Who are you?"},
-		"protocol: the peer refuses: HTTP status 502":                                          noAnswer("", Answer{Status: 502}),
+		"protocol: the peer refuses: HTTP status 502":                                          Answer{Status: 502}.refusal(nil),
 	} {
 		if err.Error() != want {
 			t.Errorf("got %q, want %q", err, want)

@@ -13,14 +13,27 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// assigns begins the trait of a referee that takes assignments.
+// assigns begins the trait of a referee that takes assignments under a name of
+// [protocol.AssignmentNames].
 const assigns = "hands-out-by-"
 
-// AssignmentTrait returns the trait of a referee that takes assignments under a
-// name of [protocol.AssignmentNames].
-func AssignmentTrait(name string) string { return assigns + name }
+// AssignmentTrait returns the trait of a referee that takes assignments under a name that is found in
+// its registration: any text that is one, such as an element of a list of its tools. It is empty where
+// there is none.
+func AssignmentTrait(registration jsontext.Value) string {
+	meta := rawjson.Split(registration).Get("referee_meta")
+	for _, name := range protocol.AssignmentNames() {
+		if bytes.Contains(meta, rawjson.Quote(name)) {
+			return assigns + name
+		}
+	}
+	return ""
+}
 
 var playerIDs = [...]string{"player_A_id", "player_B_id"}
+
+// endpointOf returns the field beside the id of a player that holds the player's endpoint.
+func endpointOf(id string) string { return strings.TrimSuffix(id, "_id") + "_endpoint" }
 
 // readAssignment turns an assignment into an announcement of its match, and
 // reports whether the request was one.
@@ -33,60 +46,43 @@ func (r *Request) readAssignment(name string) (bool, *protocol.Error) {
 	if named, served := protocol.TypeOfMethod(name); served && named != protocol.TypeRoundAnnouncement {
 		return true, refuseMethod(r.Header.MessageType, name, named)
 	}
-	message := r.doc
-	if inner := rawjson.Split(message.Get("match")); inner != nil && message.Get("match_id") == nil {
-		message = append(slices.Clone(message.Without("match")), inner...)
+	doc := r.doc
+	if inner := doc.Get("match"); inner.Kind() == '{' && doc.Get("match_id") == nil {
+		doc = spread(doc, "match")
 	}
-	match := assignedMatch(message)
-	if match.Get("match_id") == nil {
+	match := assignedMatch(doc)
+	id := match.Get("match_id")
+	if id == nil {
 		return true, protocol.Refuse(protocol.CodeMissingField, protocol.Type(said), "A match that is handed out has a match_id.",
 			protocol.Violation{Path: "/match_id", Rule: "required"})
 	}
-	var doc rawjson.Object
-	for _, m := range message {
-		if doc.Get(m.Name) == nil && protocol.IsHeaderField(m.Name) && m.Name != "message_type" && m.Name != "match_id" {
-			doc = append(doc, m)
-		}
+	round, given := protocol.Find(doc, "round_id", `"0`)
+	if !given {
+		round.Value = roundInID(string(rawjson.Text(id)))
 	}
-	if doc.Get("round_id") == nil {
-		round, given := protocol.Find(message, "round_id", `"0`)
-		if !given {
-			round.Value = roundInID(string(rawjson.Text(match.Get("match_id"))))
-		}
-		doc = append(doc, rawjson.Member{Name: "round_id", Value: round.Value})
-	}
-	doc = append(doc,
-		rawjson.Member{Name: "message_type", Value: rawjson.Quote(string(protocol.TypeRoundAnnouncement))},
-		rawjson.Member{Name: "matches", Value: slices.Concat(jsontext.Value{'['}, match.Encode(), jsontext.Value{']'})})
-	r.Type, r.doc, r.Raw, r.assignment = protocol.TypeRoundAnnouncement, doc, doc.Encode(), strings.ToUpper(cmp.Or(said, name))
-	r.Header.MessageType = protocol.TypeRoundAnnouncement
-	r.Header.RoundID = protocol.ReadHeader(doc).RoundID
+	r.Type, r.assignment = protocol.TypeRoundAnnouncement, strings.ToUpper(cmp.Or(said, name))
+	doc = doc.Without("match_id").Set("round_id", round.Value).Set("message_type", rawjson.Quote(string(r.Type)))
+	doc = doc.Set("matches", slices.Concat(jsontext.Value{'['}, match.Encode(), jsontext.Value{']'}))
+	r.doc, r.Raw = doc, doc.Encode()
+	r.Header.MessageType, r.Header.RoundID = r.Type, protocol.ReadHeader(doc).RoundID
 	return true, nil
 }
 
 // IsAssignment reports whether the request assigned a single match.
 func (r *Request) IsAssignment() bool { return r.assignment != "" }
 
+// assignedMatch returns the match in an assignment, whose players are texts or objects, or a list.
 func assignedMatch(doc rawjson.Object) rawjson.Object {
+	all := rawjson.Elements(doc.Get("players"))
+	for i := range min(len(all), len(playerIDs)) {
+		doc = append(doc, rawjson.Member{Name: protocol.NamesOf(playerIDs[i])[1], Value: all[i]})
+	}
 	match := protocol.Collect(protocol.TypeRoundAnnouncement, "matches", doc)
-	for i, id := range playerIDs {
+	for _, id := range playerIDs {
 		player, _ := protocol.Find(doc, id, "{")
-		if list := doc.Get("players"); list.Kind() == '[' {
-			if all := rawjson.Elements(list); i < len(all) {
-				player.Value = all[i]
-			}
-		}
-		side := strings.TrimSuffix(id, "_id")
-		inner := rawjson.Split(player.Value)
-		said, _ := protocol.FindInner(inner, "player_id", scalars)
-		if player.Value.Kind() == '"' {
-			said.Value = player.Value
-		}
-		at, _ := protocol.FindInner(inner, "contact_endpoint", scalars)
-		for _, m := range (rawjson.Object{{Name: id, Value: said.Value}, {Name: side + "_endpoint", Value: at.Value}}) {
-			if m.Value != nil && match.Get(m.Name) == nil {
-				match = append(match, m)
-			}
+		at, given := protocol.FindInner(rawjson.Split(player.Value), "contact_endpoint", scalars)
+		if given && match.Get(endpointOf(id)) == nil {
+			match = append(match, rawjson.Member{Name: endpointOf(id), Value: at.Value})
 		}
 	}
 	return match
@@ -126,39 +122,27 @@ func assignment(name string, announcement jsontext.Value) rawjson.Object {
 	doc := rawjson.Split(announcement)
 	match := rawjson.Split(rawjson.Elements(doc.Get("matches"))[0])
 	doc = append(doc.Without("matches", "message_type"), rawjson.Member{Name: "message_type", Value: rawjson.Quote(strings.ToUpper(name))})
-	for _, f := range match {
-		doc = append(doc, f)
-		if lowered := strings.ToLower(f.Name); lowered != f.Name {
-			doc = append(doc, rawjson.Member{Name: lowered, Value: f.Value})
+	add := func(value jsontext.Value, names ...string) {
+		for _, name := range names {
+			if doc.Get(name) == nil {
+				doc = append(doc, rawjson.Member{Name: name, Value: value})
+			}
 		}
 	}
-	doc = append(doc, rawjson.Member{Name: protocol.NamesOf("round_id")[1], Value: doc.Get("round_id")})
+	for _, f := range match {
+		add(f.Value, f.Name, strings.ToLower(f.Name))
+	}
+	add(doc.Get("round_id"), protocol.NamesOf("round_id")[1])
 	var players []string
 	for _, id := range playerIDs {
-		endpoint := strings.TrimSuffix(id, "_id") + "_endpoint"
-		at := match.Get(endpoint)
+		at := match.Get(endpointOf(id))
 		if at == nil {
 			at = jsontext.Value("null")
 		}
-		for _, f := range (rawjson.Object{{Name: id, Value: match.Get(id)}, {Name: endpoint, Value: at}}) {
-			for _, name := range protocol.NamesOf(f.Name)[1:] {
-				doc = append(doc, rawjson.Member{Name: name, Value: f.Value})
-			}
-		}
+		add(match.Get(id), protocol.NamesOf(id)[1:]...)
+		add(at, protocol.NamesOf(endpointOf(id))[1:]...)
 		players = append(players, fmt.Sprintf(`{"player_id":%s,"id":%[1]s,"contact_endpoint":%s,"endpoint":%[2]s}`, match.Get(id), at))
 	}
-	return append(doc, rawjson.Member{Name: "players", Value: jsontext.Value("[" + strings.Join(players, ",") + "]")})
-}
-
-// AssignmentNameIn returns the name under which a referee takes assignments,
-// found in its registration: any text that is one, such as an element of a list
-// of its tools. It is empty where there is none.
-func AssignmentNameIn(registration jsontext.Value) string {
-	meta := rawjson.Split(registration).Get("referee_meta")
-	for _, name := range protocol.AssignmentNames() {
-		if bytes.Contains(meta, rawjson.Quote(name)) {
-			return name
-		}
-	}
-	return ""
+	add(jsontext.Value("["+strings.Join(players, ",")+"]"), "players")
+	return doc
 }

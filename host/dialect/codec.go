@@ -25,21 +25,21 @@ type Request struct {
 	Method  string          // of JSON-RPC, as it came; empty for a bare message
 	Raw     jsontext.Value  // the message without its wrapping; it may alias the text that was read
 	ID      jsontext.Value  // of JSON-RPC, nil where it is not known
+	Mode    protocol.Mode   // in which it is read
 
-	mode protocol.Mode
 	doc  rawjson.Object // Raw, taken apart
 	tool string         // what the message was called by, echoed in some answers
 	path string         // to which a message without JSON-RPC was sent
 
-	echo       []renamed // what the request calls otherwise than the protocol
-	assignment string    // the type of an assignment, empty for any other request
+	said       rawjson.Object // the message before its fields got the names of the protocol
+	assignment string         // the type of an assignment, empty for any other request
 }
 
 // Open unwraps a request that host/jsonrpc has read and determines its message type. The Request is
 // never nil: if Open fails, it serves to answer in kind. The error is a [*protocol.Error]: strict
 // mode refuses a body without JSON-RPC. Params that are missing or null count as an empty object.
 func (c *Codec) Open(rpc *jsonrpc.Request) (*Request, error) {
-	r := &Request{Dialect: Contracts, Method: rpc.Method, mode: c.mode, ID: rpc.ID, Raw: rpc.Params}
+	r := &Request{Dialect: Contracts, Method: rpc.Method, Mode: c.mode, ID: rpc.ID, Raw: rpc.Params}
 	bare, what := rpc.Kind == jsonrpc.KindObject, "params"
 	switch {
 	case bare:
@@ -106,16 +106,13 @@ func (c *Codec) open(r *Request, bare bool) (refusal *protocol.Error) {
 	return nil
 }
 
-// Tolerant reports whether the request is read in tolerant mode.
-func (r *Request) Tolerant() bool { return r.mode == protocol.Tolerant }
-
 // Decode validates the message against its field rules and returns it as its Go
 // type. Call it after Open has succeeded. The error is an [*Error] that lists
 // everything that is wrong. In tolerant mode what is wrong with a message that
 // holds what it is needed for is no error, but the Flaw of its header.
 func (r *Request) Decode() (protocol.Message, error) {
-	m, err := protocol.Decode(r.Type, r.doc, r.mode, &r.Header)
-	if err != nil && r.mode == protocol.Tolerant {
+	m, err := protocol.Decode(r.Type, r.doc, r.Mode, &r.Header)
+	if err != nil && r.Mode == protocol.Tolerant {
 		return decodeTolerantly(r.Type, r.doc, err, &r.Header)
 	}
 	return m, err

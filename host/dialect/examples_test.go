@@ -344,7 +344,7 @@ func TestTraits(t *testing.T) {
 	if err != nil || again.Name != d.Name || !again.NumericIDs || !again.Answer.Request {
 		t.Errorf("%+v, %v", again, err)
 	}
-	handed, err := Named("contracts+" + AssignmentTrait("RUN_MATCH"))
+	handed, err := Named("contracts+hands-out-by-RUN_MATCH")
 	if err != nil || handed.Assignment != "RUN_MATCH" {
 		t.Errorf("%+v, %v", handed, err)
 	}
@@ -385,8 +385,8 @@ func TestAssignments(t *testing.T) {
 	if _, err := opens(NewCodec(protocol.Tolerant), "start_match", []byte(`{"players":[]}`)); CodeOf(err) != protocol.CodeMissingField {
 		t.Errorf("a match without an id: %v", err)
 	}
-	ids := AssignmentNameIn(jsontext.Value(`{"referee_meta":{"display_name":"x","tools":[{"name":"report"},{"name":"RUN_MATCH"}]}}`))
-	if ids != "RUN_MATCH" {
+	ids := AssignmentTrait(jsontext.Value(`{"referee_meta":{"display_name":"x","tools":[{"name":"report"},{"name":"RUN_MATCH"}]}}`))
+	if ids != "hands-out-by-RUN_MATCH" {
 		t.Errorf("the registration suggests %q", ids)
 	}
 }

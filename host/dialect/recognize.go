@@ -100,13 +100,13 @@ func (r *Request) Infer(types []protocol.Type) bool {
 		names = append(names, string(rawjson.Text(m.Value)))
 	}
 	names = append(names, path.Base(r.path))
-	best := 0
 	for _, name := range names {
 		if known, found := protocol.TypeOfMethod(name); found && !slices.Contains(types, known) {
 			return false // it is known for something else
 		}
+		best := 0
 		for _, t := range types {
-			if score := protocol.Fit(name, t); name != "" && score > best {
+			if score := protocol.Fit(name, t); score > best {
 				best, r.Type = score, t
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -70,10 +71,9 @@ var assignedID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // agentID returns the id of an agent in an object, which find looks for; the caller validates it.
 func agentID(d rawjson.Object, find func(rawjson.Object, string, string) (rawjson.Member, bool)) string {
 	for _, field := range []string{"player_id", "referee_id"} {
-		if m, given := find(d, field, `"0`); given && m.Value.Kind() == '0' {
-			return string(m.Value)
-		} else if text := rawjson.Text(m.Value); len(text) > 0 {
-			return string(text)
+		m, _ := find(d, field, `"0`)
+		if id := cmp.Or(string(rawjson.Text(m.Value)), strings.Trim(string(m.Value), `"`)); id != "" {
+			return id
 		}
 	}
 	return ""

@@ -61,31 +61,27 @@ func (r *Request) wrap(t protocol.Type, raw jsontext.Value, refused bool) jsonrp
 	if !refused {
 		raw = r.widened(raw)
 	}
-	place := r.Dialect.Answer
+	place, reply := r.Dialect.Answer, jsonrpc.Response{Status: http.StatusOK}
 	raw = place.wrap(raw, r.tool, refused)
-	reply := jsonrpc.Response{Status: http.StatusOK}
 	switch {
 	case place.Bare:
 		reply.Body = raw
-	case place.Request:
-		reply.Body = posted(t, raw, rawjson.Member{Name: "id", Value: rawjson.Quote(jsonrpc.RandomID())})
-	case place.Both && !refused:
-		id := r.ID
-		if id == nil {
-			id = jsontext.Value("null")
+	case place.Request, place.Both && !refused: // the answer is itself a request, or that too
+		doc := rawjson.Object{
+			{Name: "jsonrpc", Value: rawjson.Quote("2.0")},
+			{Name: "method", Value: rawjson.Quote(strings.ToLower(string(t)))},
+			{Name: "params", Value: raw},
 		}
-		reply.Body = posted(t, raw, rawjson.Member{Name: "result", Value: raw}, rawjson.Member{Name: "id", Value: id})
+		id := rawjson.Quote(jsonrpc.RandomID())
+		if place.Both {
+			doc = append(doc, rawjson.Member{Name: "result", Value: raw})
+			id = jsontext.Value(cmp.Or(string(r.ID), "null"))
+		}
+		reply.Body = append(doc, rawjson.Member{Name: "id", Value: id}).Encode()
 	default:
 		reply.Result = raw
 	}
 	return reply
-}
-
-// posted returns an answer that is itself a request.
-func posted(t protocol.Type, raw jsontext.Value, more ...rawjson.Member) jsontext.Value {
-	return append(rawjson.Object{
-		{Name: "jsonrpc", Value: rawjson.Quote("2.0")}, {Name: "method", Value: rawjson.Quote(strings.ToLower(string(t)))}, {Name: "params", Value: raw},
-	}, more...).Encode()
 }
 
 // Refuse wraps a refusal of the request in the form of its dialect: a JSON-RPC error whose data is
@@ -94,45 +90,33 @@ func posted(t protocol.Type, raw jsontext.Value, more ...rawjson.Member) jsontex
 // [protocol.Header.Answer] of r.Header; its message type is set here. Refuse never fails; what
 // cannot be encoded is left out.
 func (r *Request) Refuse(h protocol.Header, e *protocol.Error) jsonrpc.Response {
-	if e.Original == "" && e.Code != "" {
+	league := e.Code != "" // a refusal of the league, not of JSON-RPC itself
+	if e.Original == "" && league {
 		clone := *e
 		clone.Original = r.Type
 		e = &clone
 	}
-	reply, err := r.refuse(h, e)
-	if err != nil {
-		form := e.Form()
-		reply = jsonrpc.Response{Status: form.HTTP, Error: &jsonrpc.Error{Code: form.RPC, Message: form.Message}}
-	}
-	return reply
-}
-
-func (r *Request) refuse(h protocol.Header, e *protocol.Error) (jsonrpc.Response, error) {
-	if r.Dialect.Request.Bare && e.Code != "" {
-		if m := Rejected(r.Type, h, e.Detail); m != nil {
-			return r.Reply(m)
+	form, place := e.Form(), r.Dialect.Answer
+	reply := jsonrpc.Response{Status: form.HTTP, Error: &jsonrpc.Error{Code: form.RPC, Message: form.Message}}
+	if m := Rejected(r.Type, h, e.Detail); m != nil && league && r.Dialect.Request.Bare {
+		if rejection, err := r.Reply(m); err == nil {
+			return rejection
 		}
 	}
 	data, err := e.Data(h)
-	if err != nil {
-		return jsonrpc.Response{}, err
-	}
-	league := e.Code != "" // a refusal of the league, not of JSON-RPC itself
-	form, d := e.Form(), r.Dialect
-	byTool := d.Request == Tool.Request && form.RPC != protocol.RPCMethodNotFound // else it is a fault of the call
-	if league && (byTool || d.Answer.Request || d.Request.Bare) {
-		return r.wrap(protocol.TypeOf(rawjson.Split(data)), data, true), nil
-	}
-	if r.Dialect.Answer.Bare {
-		return jsonrpc.Response{Status: form.HTTP, Body: data}, nil
-	}
-	if place := r.Dialect.Answer; league && place.Header != "" {
+	byTool := r.Dialect.Request == Tool.Request && form.RPC != protocol.RPCMethodNotFound // else the call is at fault
+	switch {
+	case err != nil:
+		return reply
+	case league && (byTool || place.Request || r.Dialect.Request.Bare):
+		return r.wrap(protocol.TypeOf(rawjson.Split(data)), data, true)
+	case place.Bare:
+		return jsonrpc.Response{Status: form.HTTP, Body: data}
+	case league && place.Header != "":
 		data = place.split(data)
 	}
-	return jsonrpc.Response{
-		Status: form.HTTP,
-		Error:  &jsonrpc.Error{Code: form.RPC, Message: form.Message, Data: data},
-	}, nil
+	reply.Error.Data = data
+	return reply
 }
 
 // Rejected returns the answer of status REJECTED to a registration of type t,

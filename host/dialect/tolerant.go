@@ -38,93 +38,64 @@ func decodeTolerantly(t protocol.Type, doc rawjson.Object, flaw error, request *
 	return m, nil
 }
 
-// aboutMatches are the fields of the messages about a match that programs of others
-// name in their own way, and aboutResults those of a result that stands beside the
-// header. Echoed are those that an answer repeats.
-var (
-	echoedFields = []string{"match_id", "round_id", "league_id"}
-	aboutMatches = append(slices.Clone(echoedFields), "opponent_id", "role_in_match", "player_id", "auth_token", "conversation_id", "game_type")
-	aboutResults = append(slices.Clone(aboutMatches), "drawn_number", "points_earned", "your_choice", "opponent_choice", "result")
-)
-
-// scalars are the kinds of values that are neither objects nor lists nor null.
-const scalars = `"0tf`
-
-// respell gives the fields of a message about a match the names of the protocol, where a tolerant
-// agent is sent others. What it renames is echoed in the answer under both names.
-func (r *Request) respell() {
-	result := r.Type == protocol.TypeGameOver || r.Type == protocol.TypeMatchResultReport
-	if r.mode == protocol.Strict || r.doc.Get("match_id").Kind() == '"' && r.doc.Get("round_id") != nil && !result {
-		return
-	}
-	fields := aboutMatches
-	switch r.Type {
-	case protocol.TypeGameOver:
-		fields = aboutResults
-	case protocol.TypeMatchResultReport:
-		if doc, found := reportIn(r.doc); found && rawjson.Split(r.doc.Get("result")).Get("details") == nil {
-			r.doc, r.Raw = doc, doc.Encode()
-		}
-	case protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameError, protocol.TypeGameJoinAck, protocol.TypeChooseParityResponse:
-	default:
-		return
-	}
-	doc := r.doc
-	for _, field := range fields {
-		m, found := protocol.Find(doc, field, scalars)
-		number := field != "round_id" && strings.HasSuffix(field, "_id") && m.Value.Kind() == '0'
-		if !found || m.Name == field && !number {
-			continue
-		}
-		r.echo = append(r.echo, renamed{field, m})
-		if number {
-			m.Value = rawjson.Quote(string(m.Value))
-		}
-		doc = doc.Set(field, m.Value)
-	}
-	if r.Type == protocol.TypeGameOver {
-		doc = gathered(doc)
-	}
-	if r.echo == nil && !result {
-		return
-	}
-	r.doc, r.Raw, r.Header = doc, doc.Encode(), protocol.ReadHeader(doc)
+// A foreign type of message is one that others write in their own way.
+type foreign struct {
+	fields []string // that are looked for at the top level under other names
+	// place is the object whose fields are looked for in it, in one of another name, in one within
+	// that, or beside the header; inner is an object within it that is sought likewise.
+	place, inner string
+	needs        []string // fields without which the place is of no use
 }
 
-// spread puts what a member such as payload or header holds beside the others.
-func (r *Request) spread() {
-	if r.mode == protocol.Strict {
-		return
-	}
-	for _, m := range r.doc {
-		if m.Value.Kind() != '{' || !protocol.HoldsMessage(m.Name) {
-			continue
-		}
-		r.doc = r.doc.Without(m.Name)
-		for _, inner := range rawjson.Split(m.Value) {
-			if r.doc.Get(inner.Name) == nil {
-				r.doc = append(r.doc, inner)
-			}
-		}
-		r.Raw = r.doc.Encode()
-	}
-}
+// echoedFields are those that an answer repeats.
+var echoedFields = []string{"match_id", "round_id", "league_id"}
 
-// gathered returns a GAME_OVER with the result in its place that stands beside the header, or in an
-// object of another name. A result in words for its receiver alone stays as it is.
-func gathered(doc rawjson.Object) rawjson.Object {
-	from, rest := holder(doc, "game_result")
-	if len(rest) < len(doc) {
-		from, _ = holder(from, "game_result")
+var foreigners = func() map[protocol.Type]*foreign {
+	match := append(slices.Clone(echoedFields),
+		"opponent_id", "role_in_match", "player_id", "auth_token", "conversation_id", "game_type")
+	of, agent := &foreign{fields: match}, []string{"display_name", "contact_endpoint"}
+	return map[protocol.Type]*foreign{
+		protocol.TypeGameInvitation: of, protocol.TypeGameJoinAck: of, protocol.TypeGameError: of,
+		protocol.TypeChooseParityCall: of, protocol.TypeChooseParityResponse: of,
+		protocol.TypeGameOver: {
+			fields: append(match, "drawn_number", "points_earned", "your_choice", "opponent_choice", "result"),
+			place:  "game_result",
+		},
+		protocol.TypeMatchResultReport:      {fields: match, place: "result", inner: "details", needs: []string{"winner"}},
+		protocol.TypeLeagueRegisterRequest:  {place: "player_meta", needs: agent},
+		protocol.TypeRefereeRegisterRequest: {place: "referee_meta", needs: agent},
 	}
-	if from.Get("status").Kind() == '"' && from.Get("winner_player_id") != nil && from.Get("choices").Kind() == '{' {
-		return doc
+}()
+
+// gather returns a message of type t with what others put elsewhere in its place, under the names
+// of the protocol, and whether it has what it needs.
+func (f *foreign) gather(t protocol.Type, doc rawjson.Object) (rawjson.Object, bool) {
+	from, rest := holder(doc, f.place)
+	beside := len(rest) == len(doc)
+	if !beside {
+		within, _ := holder(from, f.place)
+		from = append(slices.Clone(within), from...)
 	}
-	result := protocol.Collect(protocol.TypeGameOver, "game_result", from)
-	if beside := len(rest) == len(doc); beside && result.Get("winner_player_id") == nil && (result.Get("choices") == nil || from.Get("result").Kind() == '"') {
-		return doc
+	in := protocol.Collect(t, f.place, from)
+	lacks := func(name string) bool { return len(in.Get(name)) <= len(`""`) }
+	if slices.ContainsFunc(f.needs, lacks) {
+		in = protocol.Collect(t, f.place, append(from, doc...))
 	}
-	return rest.Set("game_result", result.Encode())
+	_, name, _ := protocol.ParseSender(doc.Text("sender")) // by which an agent without another goes
+	words := in.Get("choices") == nil || from.Get("result").Kind() == '"'
+	switch {
+	case t == protocol.TypeGameOver && beside && in.Get("winner_player_id") == nil && words:
+		return doc, true // for its receiver alone
+	case f.inner != "":
+		inside, _ := holder(from, f.inner)
+		in = in.Set(f.inner, protocol.Collect(t, f.place+"."+f.inner, inside).Encode())
+		if v := in.Get("winner"); v.Kind() == '"' && protocol.Means(protocol.Nobody, string(rawjson.Text(v))) {
+			in = in.Set("winner", jsontext.Value("null"))
+		}
+	case slices.Contains(f.needs, "display_name") && lacks("display_name") && name != "":
+		in = in.Set("display_name", rawjson.Quote(name))
+	}
+	return rest.Without(f.place).Set(f.place, in.Encode()), !slices.ContainsFunc(f.needs, lacks)
 }
 
 // holder returns the object in which a message has what belongs into a member, and the
@@ -138,33 +109,82 @@ func holder(doc rawjson.Object, member string) (from, rest rawjson.Object) {
 	return doc, doc
 }
 
-// renamed is a member of a request that the protocol names otherwise.
-type renamed struct {
-	field string // the protocol's name
-	as    rawjson.Member
+// scalars are the kinds of values that are neither objects nor lists nor null.
+const scalars = `"0tf`
+
+// respell gives the fields of a message about a match the names of the protocol, where a tolerant
+// agent is sent others. What it renames is echoed in the answer under both names.
+func (r *Request) respell() {
+	about := foreigners[r.Type]
+	if r.Mode == protocol.Strict || about == nil || about.fields == nil ||
+		r.doc.Get("match_id").Kind() == '"' && r.doc.Get("round_id") != nil && about.place == "" {
+		return
+	}
+	doc := r.doc
+	for _, field := range about.fields {
+		m, found := protocol.Find(doc, field, scalars)
+		number := field != "round_id" && strings.HasSuffix(field, "_id") && m.Value.Kind() == '0'
+		if !found || m.Name == field && !number {
+			continue
+		}
+		if r.said == nil {
+			r.said = slices.Clone(doc)
+		}
+		if number {
+			m.Value = rawjson.Quote(string(m.Value))
+		}
+		doc = doc.Set(field, m.Value)
+	}
+	if about.place != "" && (about.inner == "" || rawjson.Split(doc.Get(about.place)).Get(about.inner) == nil) {
+		if gathered, enough := about.gather(r.Type, doc); enough {
+			doc = gathered
+		}
+	}
+	r.doc, r.Raw, r.Header = doc, doc.Encode(), protocol.ReadHeader(doc)
+}
+
+// spread puts what a member such as payload or header holds beside the others.
+func (r *Request) spread() {
+	for _, m := range r.doc {
+		if r.Mode == protocol.Tolerant && m.Value.Kind() == '{' && protocol.HoldsMessage(m.Name) {
+			r.doc = spread(r.doc, m.Name)
+			r.Raw = r.doc.Encode()
+		}
+	}
+}
+
+// spread returns a document with what a member of it holds beside the others.
+func spread(doc rawjson.Object, name string) rawjson.Object {
+	out := doc.Without(name)
+	for _, inner := range rawjson.Split(doc.Get(name)) {
+		if out.Get(inner.Name) == nil {
+			out = append(out, inner)
+		}
+	}
+	return out
 }
 
 // wide reports whether the answer names its type in a second way and echoes every id: for
 // a peer that has not read one in the usual form, or whose messages have no message_type.
 func (r *Request) wide() bool {
-	return r.mode == protocol.Tolerant && (r.Dialect.Answer.Both || r.Header.MessageType == "" && !r.Dialect.Request.structured())
+	return r.Mode == protocol.Tolerant && (r.Dialect.Answer.Both || r.Header.MessageType == "" && !r.Dialect.Request.structured())
 }
 
 // widened adds to an answer what the request calls otherwise and, if it is wide, its type
 // under the other name of message_type and the ids of the request that the protocol does
 // not have. An assignment is acknowledged under its own type.
 func (r *Request) widened(raw jsontext.Value) jsontext.Value {
-	asks := r.mode == protocol.Tolerant && r.Type == protocol.TypeChooseParityCall && bytes.IndexByte(r.Raw, '[') >= 0
-	if r.echo == nil && r.assignment == "" && !asks && !r.wide() {
+	asks := r.Mode == protocol.Tolerant && r.Type == protocol.TypeChooseParityCall && bytes.IndexByte(r.Raw, '[') >= 0
+	if r.said == nil && r.assignment == "" && !asks && !r.wide() {
 		return raw
 	}
 	doc := rawjson.Split(raw)
 	if asks {
 		doc = r.offered(doc)
 	}
-	for _, e := range r.echo {
-		if slices.Contains(echoedFields, e.field) && doc.Get(e.field) != nil {
-			doc = doc.Set(e.as.Name, e.as.Value)
+	for _, field := range echoedFields {
+		if m, said := protocol.Find(r.said, field, scalars); said && doc.Get(field) != nil {
+			doc = doc.Set(m.Name, m.Value)
 		}
 	}
 	add := func(name string, v jsontext.Value) {
@@ -204,27 +224,28 @@ func (r *Request) offered(doc rawjson.Object) rawjson.Object {
 
 // otherZone reports whether a time bears the offset of a zone other than UTC.
 func otherZone(timestamp string) bool {
-	at := strings.LastIndexAny(timestamp, "+-")
-	return strings.Contains(timestamp, ":") && at > strings.IndexByte(timestamp, ':') && strings.Trim(timestamp[at+1:], "0:Z") != ""
+	_, clock, is := strings.Cut(timestamp, ":")
+	at := strings.LastIndexAny(clock, "+-")
+	return is && at >= 0 && strings.Trim(clock[at+1:], "0:Z") != ""
 }
 
 // prune returns the message without the members that break a rule. Of a list the whole is left out.
 func prune(doc rawjson.Object, broken []protocol.Violation) rawjson.Object {
+	var without func(doc rawjson.Object, path []string) rawjson.Object
+	without = func(doc rawjson.Object, path []string) rawjson.Object {
+		inner := rawjson.Split(doc.Get(path[0]))
+		if len(path) == 1 || inner == nil {
+			return doc.Without(path[0])
+		}
+		return doc.Set(path[0], without(inner, path[1:]).Encode())
+	}
 	doc = slices.Clone(doc)
 	for _, v := range broken {
 		if v.Rule != "required" {
-			doc = pruneAt(doc, strings.Split(strings.TrimPrefix(v.Path, "/"), "/"))
+			doc = without(doc, strings.Split(strings.TrimPrefix(v.Path, "/"), "/"))
 		}
 	}
 	return doc
-}
-
-func pruneAt(doc rawjson.Object, path []string) rawjson.Object {
-	inner := rawjson.Split(doc.Get(path[0]))
-	if len(path) == 1 || inner == nil {
-		return doc.Without(path[0])
-	}
-	return doc.Set(path[0], pruneAt(inner, path[1:]).Encode())
 }
 
 // spelled returns the message with what it is needed for under the names of the
@@ -240,12 +261,9 @@ func spelled(t protocol.Type, doc, rest rawjson.Object) (rawjson.Object, bool) {
 	case protocol.TypeChooseParityResponse:
 		choice := cmp.Or(parityIn(doc), protocol.ParityWord(protocol.Explanation(doc)))
 		return rest.Without("message_type", "choice").Set("parity_choice", rawjson.Quote(choice)), choice != ""
-	case protocol.TypeMatchResultReport:
-		return reportIn(rest)
-	case protocol.TypeLeagueRegisterRequest:
-		return registrationIn(t, "player_meta", doc, rest)
-	case protocol.TypeRefereeRegisterRequest:
-		return registrationIn(t, "referee_meta", doc, rest)
+	}
+	if about := foreigners[t]; about != nil && about.needs != nil {
+		return about.gather(t, rest)
 	}
 	if _, confirms := protocol.New(t).(*protocol.Ack); confirms {
 		return rest.Without("message_type"), true // whatever it says, it has arrived
@@ -261,55 +279,20 @@ func parityIn(doc rawjson.Object) string {
 	}
 	found := ""
 	for _, m := range doc {
-		choice := parityOf(m.Value)
-		if inner := rawjson.Split(m.Value); inner != nil {
-			choice = parityIn(inner)
-		}
-		switch {
-		case choice == "" || choice == found:
-		case found != "":
+		choice := cmp.Or(parityOf(m.Value), parityIn(rawjson.Split(m.Value)))
+		if choice != "" && found != "" && choice != found {
 			return ""
-		default:
-			found = choice
 		}
+		found = cmp.Or(choice, found)
 	}
 	return found
 }
 
 // parityOf reads a parity in any case, with blanks around it.
 func parityOf(v jsontext.Value) string {
-	if v.Kind() != '"' {
-		return ""
-	}
 	word := strings.ToLower(strings.TrimSpace(string(rawjson.Text(v))))
 	if !protocol.Choice(word).Valid() {
 		return ""
 	}
 	return word
-}
-
-// registrationIn returns a registration with what an agent says of itself in its
-// place, under the names of the protocol; false without an endpoint. An agent
-// without a name goes by the one that it signs with.
-func registrationIn(t protocol.Type, place string, doc, rest rawjson.Object) (rawjson.Object, bool) {
-	from, _ := holder(rest, place)
-	meta := protocol.Collect(t, place, append(slices.Clone(from), rest...))
-	if _, name, err := protocol.ParseSender(doc.Text("sender")); meta.Text("display_name") == "" && err == nil {
-		meta = meta.Set("display_name", rawjson.Quote(name))
-	}
-	return rest.Set(place, meta.Encode()), meta.Text("contact_endpoint") != "" && meta.Text("display_name") != ""
-}
-
-// reportIn returns a report whose result stands in its places, wherever the referee has put it:
-// beside the header, or under other names; false without a word about the winner.
-func reportIn(doc rawjson.Object) (rawjson.Object, bool) {
-	from, rest := holder(doc, "result")
-	inside, _ := holder(from, "details")
-	about := protocol.Collect(protocol.TypeMatchResultReport, "result.details", inside)
-	settled := protocol.Collect(protocol.TypeMatchResultReport, "result", from).Set("details", about.Encode())
-	winner := settled.Get("winner")
-	if winner.Kind() == '"' && protocol.Means(protocol.Nobody, string(rawjson.Text(winner))) {
-		settled = settled.Set("winner", jsontext.Value("null"))
-	}
-	return rest.Without("result").Set("result", settled.Encode()), winner != nil
 }

@@ -132,7 +132,7 @@ func readApplication(in *wire.Exchange) (*league.Application, error) {
 		return a, a.Refuse(protocol.CodeUnsupportedGameType,
 			"This league plays "+protocol.GameEvenOdd+"; register an agent that can.").With("supported", []string{protocol.GameEvenOdd})
 	}
-	if u, err := url.Parse(r.Endpoint); in.Tolerant() && err == nil && u.Host != "" && u.Path == "" {
+	if u, err := url.Parse(r.Endpoint); in.Mode == protocol.Tolerant && err == nil && u.Host != "" && u.Path == "" {
 		a.Endpoint = u.JoinPath("/mcp").String() // the course's path; a referee finds others
 	}
 	if wrong := endpointFault(a.Endpoint); wrong != "" {
@@ -148,8 +148,8 @@ func dialectOf(in *wire.Exchange, role protocol.Role) string {
 	if jsontext.Value(in.RPC.ID).Kind() == '0' {
 		d = d.With(dialect.TraitNumericIDs)
 	}
-	if name := dialect.AssignmentNameIn(in.Raw); role == protocol.RoleReferee && name != "" {
-		d = d.With(dialect.AssignmentTrait(name))
+	if role == protocol.RoleReferee {
+		d = d.With(dialect.AssignmentTrait(in.Raw))
 	}
 	return d.Name
 }

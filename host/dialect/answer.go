@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -147,10 +148,10 @@ func (a Answer) refusal(doc rawjson.Object) *Refusal {
 		r.judge(locate(e.Get("data"), 0))
 		return r
 	}
-	t, code := protocol.TypeOf(doc), doc.Text("error_code")
-	refused := t.Refuses() || code != "" || doc.Text("canonical") != "" || protocol.Fails(doc) ||
-		rawjson.Split(a.Raw).Get("isError").Kind() == 't' || t == "" && failed
-	taken := code == "" && protocol.Means(protocol.Enrolling, doc.Text("status"))
+	t := protocol.TypeOf(doc)
+	byTool := bytes.Contains(a.Raw, []byte("isError")) && rawjson.Split(a.Raw).Get("isError").Kind() == 't'
+	refused := t.Refuses() || refuses(doc) || byTool || t == "" && failed
+	taken := doc.Text("error_code") == "" && protocol.Means(protocol.Enrolling, doc.Text("status"))
 	if !refused || !failed && (doc == nil || taken) {
 		return nil
 	}
@@ -160,6 +161,11 @@ func (a Answer) refusal(doc rawjson.Object) *Refusal {
 		r.Message = words(doc, a.Raw)
 	}
 	return r
+}
+
+// refuses reports whether a message says of itself that it refuses, or a tool's result.
+func refuses(doc rawjson.Object) bool {
+	return protocol.Fails(doc) || doc.Get("isError").Kind() == 't' || doc.Text("error_code") != "" || doc.Text("canonical") != ""
 }
 
 // MaxWords is how much of a peer's own words is shown, in bytes.

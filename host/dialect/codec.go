@@ -79,20 +79,18 @@ func (c *Codec) OpenBody(body []byte) (*Request, error) {
 }
 
 func (c *Codec) open(r *Request, bare bool) (refusal *protocol.Error) {
-	if bare {
-		r.spread()
-	} else {
+	if !bare {
 		if r.Dialect, refusal = c.recognize(r.Method, r.doc); refusal != nil {
 			return refusal
 		}
-		if r.Dialect.Request.structured() {
-			r.doc, r.tool, refusal = r.Dialect.Request.unwrap(r.doc)
-			r.Raw = r.doc.Encode()
-		}
-		r.spread()
-		if _, served := protocol.TypeOfMethod(r.tool); refusal == nil && (served || r.tool == "") {
-			r.Dialect = refine(r.Dialect, r.Method, r.doc)
-		}
+	}
+	if r.Dialect.Request.structured() {
+		r.doc, r.tool, refusal = r.Dialect.Request.unwrap(r.doc)
+		r.Raw = r.doc.Encode()
+	}
+	r.spread()
+	if _, served := protocol.TypeOfMethod(r.tool); refusal == nil && (served || r.tool == "") {
+		r.Dialect = refine(r.Dialect, r.Method, r.doc)
 	}
 	r.Header = protocol.ReadHeader(r.doc)
 	if refusal != nil {

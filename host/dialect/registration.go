@@ -30,27 +30,29 @@ func FindAcceptance(body []byte, code int) (found Acceptance, yes bool) {
 	}
 	loose := "" // beside a token, in an object below one that accepts
 	for _, d := range within(doc.Encode(), 0) {
-		status := d.Text("status")
+		status, token := d.Text("status"), textOf(d, "auth_token")
 		affirmed, said := protocol.Affirms(d)
-		if protocol.Means(protocol.Rejecting, status) || d.Text("error_code") != "" || protocol.Fails(d) || d.Get("isError").Kind() == 't' || said && !affirmed {
+		if protocol.Means(protocol.Rejecting, status) || refuses(d) || said && !affirmed {
 			return Acceptance{}, false
 		}
 		id, enrolled := agentID(d, protocol.Find), code == http.StatusCreated || protocol.Means(protocol.Enrolling, status)
 		if id == "" && enrolled && d.Get("jsonrpc") == nil {
 			id = d.Text("id")
 		}
-		token, _ := protocol.Find(d, "auth_token", `"`)
-		if loose == "" && yes && token.Value != nil {
+		if loose == "" && yes && token != "" {
 			loose = agentID(d, protocol.FindInner)
 		}
 		yes = yes || id != "" || enrolled || affirmed
-		league, _ := protocol.Find(d, "league_id", `"`)
-		found = Acceptance{
-			cmp.Or(found.ID, id), cmp.Or(found.Token, string(rawjson.Text(token.Value))), cmp.Or(found.League, string(rawjson.Text(league.Value))),
-		}
+		found = Acceptance{cmp.Or(found.ID, id), cmp.Or(found.Token, token), cmp.Or(found.League, textOf(d, "league_id"))}
 	}
 	found.ID = cmp.Or(found.ID, loose)
 	return found, yes
+}
+
+// textOf returns the text that is a field of the protocol under any name, "" without one.
+func textOf(d rawjson.Object, field string) string {
+	m, _ := protocol.Find(d, field, `"`)
+	return string(rawjson.Text(m.Value))
 }
 
 // FindWelcome is [FindAcceptance] for the answer of a tool that registers and that answers in
@@ -59,7 +61,7 @@ func FindWelcome(body []byte) (Acceptance, bool) {
 	doc, _ := rawjson.Parse(body)
 	result := rawjson.Split(doc.Get("result"))
 	text := protocol.Prose(result.Get("content"))
-	if result == nil || protocol.Fails(result) || result.Get("isError").Kind() == 't' || !protocol.Welcomes(text) {
+	if result == nil || refuses(result) || !protocol.Welcomes(text) {
 		return Acceptance{}, false
 	}
 	return Acceptance{ID: assignedID().FindString(text)}, true
@@ -108,12 +110,8 @@ func within(v jsontext.Value, depth int) (all []rawjson.Object) {
 func FindAgent(body []byte, name, endpoint string) (id string, found bool) {
 	doc, _ := rawjson.Parse(body)
 	for _, d := range within(doc.Encode(), 0) {
-		at, located := protocol.Find(d, "contact_endpoint", "")
-		called, _ := protocol.Find(d, "display_name", `"`)
-		same := !located && name != "" && string(rawjson.Text(called.Value)) == name
-		if located && at.Value.Kind() == '"' {
-			same = string(rawjson.Text(at.Value)) == endpoint
-		}
+		_, located := protocol.Find(d, "contact_endpoint", "")
+		same := !located && name != "" && textOf(d, "display_name") == name || located && textOf(d, "contact_endpoint") == endpoint
 		if id := agentID(d, protocol.FindInner); same && protocol.ValidForeignID(id) {
 			return id, true
 		}

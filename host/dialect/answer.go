@@ -69,7 +69,7 @@ func (r *Refusal) Error() string {
 // sits. The error is a [*Refusal] where the peer refuses, and a
 // [*protocol.Error] where the answer breaks the field rules.
 func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (m protocol.Message, err error) {
-	doc := locate(a.Raw, 0)
+	doc := locate(a.Raw)
 	if refusal := a.refusal(doc); refusal != nil {
 		return nil, refusal
 	}
@@ -96,41 +96,62 @@ func (c *Codec) ReadAnswer(sent protocol.Type, a Answer) (m protocol.Message, er
 const maxNesting = 4
 
 // locate finds the message in an answer: the value itself, or what is in one of the places that
-// dialects use, also as JSON text, at a depth. It returns nil where there is no object.
-func locate(raw jsontext.Value, depth int) rawjson.Object {
-	if raw.Kind() == '"' && depth < maxNesting {
-		if raw = rawjson.Text(raw); !raw.IsValid() { // nobody has read what it holds
-			return nil
+// dialects use, also as JSON text. It returns nil where there is no object.
+func locate(raw jsontext.Value) rawjson.Object {
+	doc := objectIn(raw)
+	for depth := 0; depth < maxNesting && doc.Get("message_type") == nil; depth++ {
+		inner, wrapping := Unwrap(doc)
+		if wrapping == Contracts.Name {
+			inner = objectIn(doc.Get("result", "params"))
 		}
-		return locate(raw, depth+1)
-	}
-	doc := rawjson.Split(raw)
-	if doc == nil || doc.Get("message_type") != nil || depth >= maxNesting {
-		return doc
-	}
-	if doc.Get(Envelope.Answer.Header).Kind() == '{' {
-		if message, refusal := Envelope.Answer.join(doc); refusal == nil {
-			return message
+		if inner == nil {
+			break
 		}
-	}
-	for _, name := range inAnswers {
-		inner := doc.Get(name)
-		for _, part := range rawjson.Batch(inner) {
-			if inner = rawjson.Split(part).Get("text"); inner.Kind() == '"' {
-				break
-			}
-		}
-		if kind := inner.Kind(); kind == '{' || kind == '"' {
-			if found := locate(inner, depth+1); found != nil {
-				return found
-			}
-		}
+		doc = inner
 	}
 	return doc
 }
 
-// inAnswers are the members in which locate looks, in this order; of a list it takes the first text.
-var inAnswers = []string{Tool.Answer.Message, ToolIO.Answer.Message, "content", "message", "result", "params"}
+// objectIn returns the object that a value is, or that a text holds; nil without one.
+func objectIn(raw jsontext.Value) rawjson.Object {
+	for range maxNesting {
+		if raw.Kind() != '"' {
+			break
+		}
+		if raw = rawjson.Text(raw); !raw.IsValid() { // nobody has read what it holds
+			return nil
+		}
+	}
+	return rawjson.Split(raw)
+}
+
+// Unwrap returns the message in a result, in params or in the data of an error, and the name of the
+// dialect that wraps it so: [Contracts] where the message is the document itself. It is nil in the
+// result of a tool whose text holds no object.
+func Unwrap(doc rawjson.Object) (message rawjson.Object, wrapping string) {
+	if doc.Get(Envelope.Answer.Header).Kind() == '{' {
+		if message, refusal := Envelope.Answer.join(doc); refusal == nil {
+			return message, Envelope.Name
+		}
+	}
+	for _, d := range []*Dialect{Tool, ToolIO, HandleMessage} {
+		message := objectIn(doc.Get(d.Answer.Message, d.Request.Message))
+		if message != nil && (d != HandleMessage || doc.Get("message_type") == nil) {
+			return message, d.Name
+		}
+	}
+	text := doc.Get("content")
+	parts := rawjson.Elements(text)
+	for _, part := range parts { // others may stand beside the text, such as an image or a note
+		if text = rawjson.Split(part).Get("text"); text.Kind() == '"' {
+			break
+		}
+	}
+	if message := objectIn(text); message != nil || parts != nil {
+		return message, Tool.Name
+	}
+	return doc, Contracts.Name
+}
 
 // refusal returns the refusal that an answer is, whose message is doc; nil if it is none.
 func (a Answer) refusal(doc rawjson.Object) *Refusal {
@@ -145,7 +166,7 @@ func (a Answer) refusal(doc rawjson.Object) *Refusal {
 			return r
 		}
 		r.RPC, r.Message = int(code), e.Text("message")
-		r.judge(locate(e.Get("data"), 0))
+		r.judge(locate(e.Get("data")))
 		return r
 	}
 	t := protocol.TypeOf(doc)

@@ -122,7 +122,7 @@ func FindAgent(body []byte, name, endpoint string) (id string, found bool) {
 // Words returns what a peer says in an answer: the words of a refusal, the text of
 // a tool's result, or else the first 200 bytes.
 func Words(body []byte) string {
-	doc := locate(body, 0)
+	doc := locate(body)
 	if doc != nil {
 		body = doc.Encode()
 	}
@@ -132,7 +132,7 @@ func Words(body []byte) string {
 // FindBeginning reads what an answer to START_LEAGUE, or the text of a refusal,
 // says of the start of a league, in whatever wrapping and words.
 func FindBeginning(answer []byte) protocol.Beginning {
-	if doc := locate(answer, 0); doc != nil {
+	if doc := locate(answer); doc != nil {
 		return protocol.BeginningIn(doc)
 	}
 	return protocol.ReadBeginning(string(answer))

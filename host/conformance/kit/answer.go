@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -87,37 +86,19 @@ func (f Fields) HasID() bool {
 
 // Inner returns the message in the document of a request, without its wrapping.
 func (f Fields) Inner() Fields {
-	params := f.Object("params")
-	if params == nil {
-		return f
+	if params := f.Object("params"); params != nil {
+		f, _ = params.unwrapped()
 	}
-	m, _ := params.unwrapped()
-	return m
-}
-
-// holders are the members that hold messages in params and in results, and the name of the wrapping
-// in each. An answer in [dialect.HandleMessage] is flat.
-var holders = []struct{ member, wrapping string }{
-	{"envelope", dialect.Envelope.Name}, {"structuredContent", dialect.Tool.Name}, {"content", dialect.Tool.Name}, {"arguments", dialect.Tool.Name},
-	{"output", dialect.ToolIO.Name}, {"input", dialect.ToolIO.Name}, {"message", dialect.HandleMessage.Name},
+	return f
 }
 
 // unwrapped returns the message in params or in a result, nil for none, and the name of its wrapping.
 func (f Fields) unwrapped() (m Fields, wrapping string) {
-	for _, h := range holders {
-		switch m = f.Object(h.member); {
-		case h.member == "content" && f.Has(h.member):
-			if parts := f.List(h.member); len(parts) > 0 { // others may follow, such as a note
-				m = Object(json.RawMessage(parts[0].Text("text")))
-			}
-		case m == nil, h.member == "message" && f.Has("message_type"):
-			continue
-		case h.member == "envelope":
-			maps.Copy(m, f.Object("payload"))
-		}
-		return m, h.wrapping
+	doc, wrapping := dialect.Unwrap(f.Doc())
+	if f == nil || doc == nil {
+		return nil, wrapping
 	}
-	return f, dialect.Contracts.Name
+	return Object(json.RawMessage(doc.Encode())), wrapping
 }
 
 // Object reads JSON that is an object, or a string that holds one.

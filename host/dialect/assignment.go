@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,17 +34,8 @@ var playerIDs = [...]string{"player_A_id", "player_B_id"}
 // endpointOf returns the field beside the id of a player that holds the player's endpoint.
 func endpointOf(id string) string { return strings.TrimSuffix(id, "_id") + "_endpoint" }
 
-// readAssignment turns an assignment into an announcement of its match, and
-// reports whether the request was one.
-func (r *Request) readAssignment(name string) (bool, *protocol.Error) {
-	said := string(r.Header.MessageType)
-	_, known := protocol.Describe(r.Header.MessageType)
-	if !protocol.Assigns(said) && (known || !protocol.Assigns(name)) {
-		return false, nil
-	}
-	if named, served := protocol.TypeOfMethod(name); served && named != protocol.TypeRoundAnnouncement {
-		return true, refuseMethod(r.Header.MessageType, name, named)
-	}
+// readAssignment turns an assignment into an announcement of its match.
+func (r *Request) readAssignment(name string) *protocol.Error {
 	doc := r.doc
 	if inner := doc.Get("match"); inner.Kind() == '{' && doc.Get("match_id") == nil {
 		doc = spread(doc, "match")
@@ -53,19 +43,19 @@ func (r *Request) readAssignment(name string) (bool, *protocol.Error) {
 	match := assignedMatch(doc)
 	id := match.Get("match_id")
 	if id == nil {
-		return true, protocol.Refuse(protocol.CodeMissingField, protocol.Type(said), "A match that is handed out has a match_id.",
+		return protocol.Refuse(protocol.CodeMissingField, r.Header.MessageType, "A match that is handed out has a match_id.",
 			protocol.Violation{Path: "/match_id", Rule: "required"})
 	}
 	round, given := protocol.Find(doc, "round_id", `"0`)
 	if !given {
 		round.Value = roundInID(string(rawjson.Text(id)))
 	}
-	r.Type, r.assignment = protocol.TypeRoundAnnouncement, strings.ToUpper(cmp.Or(said, name))
+	r.Type, r.assignment = protocol.TypeRoundAnnouncement, strings.ToUpper(name)
 	doc = doc.Without("match_id").Set("round_id", round.Value).Set("message_type", rawjson.Quote(string(r.Type)))
 	doc = doc.Set("matches", slices.Concat(jsontext.Value{'['}, match.Encode(), jsontext.Value{']'}))
 	r.doc, r.Raw = doc, doc.Encode()
 	r.Header.MessageType, r.Header.RoundID = r.Type, protocol.ReadHeader(doc).RoundID
-	return true, nil
+	return nil
 }
 
 // IsAssignment reports whether the request assigned a single match.

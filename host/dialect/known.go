@@ -40,9 +40,7 @@ var (
 )
 
 // OfProtocol returns the dialects of the protocol itself, [Contracts] first.
-func OfProtocol() []*Dialect {
-	return slices.Clone(builtin)
-}
+func OfProtocol() []*Dialect { return slices.Clone(builtin) }
 
 // Named returns the known dialect of that name, with the traits that "+" signs
 // add to it: "contracts+numeric-ids". The error lists the known names.
@@ -171,8 +169,7 @@ func (d *Dialect) With(trait string) *Dialect {
 
 // Without returns the dialect without a trait; the one that [Named] finds.
 func (d *Dialect) Without(trait string) *Dialect {
-	parts := slices.DeleteFunc(strings.Split(d.Name, "+"), func(name string) bool { return name == trait })
-	if changed, err := Named(strings.Join(parts, "+")); err == nil && d.Has(trait) {
+	if changed, err := Named(strings.Replace(d.Name, "+"+trait, "", 1)); err == nil && d.Has(trait) {
 		return changed
 	}
 	return d

@@ -61,12 +61,15 @@ func (r *Request) dispatch() *protocol.Error {
 	if r.Dialect.Request.Method != "" {
 		name = r.tool // empty where all that share the method have none
 	}
-	if assigned, refusal := r.readAssignment(name); assigned || refusal != nil {
-		return refusal
-	}
 	said := r.Header.MessageType
 	about, known := protocol.Describe(said)
 	named, found := protocol.TypeOfMethod(name)
+	if protocol.Assigns(string(said)) || !known && protocol.Assigns(name) {
+		if found && named != protocol.TypeRoundAnnouncement {
+			return refuseMethod(said, name, named)
+		}
+		return r.readAssignment(cmp.Or(string(said), name))
+	}
 	if said != "" && found && named != said {
 		return refuseMethod(said, name, named)
 	}
@@ -96,8 +99,7 @@ func (r *Request) Infer(types []protocol.Type) bool {
 	}
 	names := []string{string(r.Header.MessageType), r.tool, r.Method}
 	for _, member := range append(protocol.NamesOf("message_type")[1:], "tool", "method") {
-		m, _ := protocol.Find(r.doc, member, `"`)
-		names = append(names, string(rawjson.Text(m.Value)))
+		names = append(names, textOf(r.doc, member))
 	}
 	names = append(names, path.Base(r.path))
 	for _, name := range names {

@@ -164,18 +164,14 @@ func spread(doc rawjson.Object, name string) rawjson.Object {
 	return out
 }
 
-// wide reports whether the answer names its type in a second way and echoes every id: for
-// a peer that has not read one in the usual form, or whose messages have no message_type.
-func (r *Request) wide() bool {
-	return r.Mode == protocol.Tolerant && (r.Dialect.Answer.Both || r.Header.MessageType == "" && !r.Dialect.Request.structured())
-}
-
-// widened adds to an answer what the request calls otherwise and, if it is wide, its type
-// under the other name of message_type and the ids of the request that the protocol does
-// not have. An assignment is acknowledged under its own type.
+// widened adds to an answer what the request calls otherwise and, for a peer that has not read one in
+// the usual form or whose messages have no message_type, its type under the other name of that and the
+// ids of the request that the protocol does not have. An assignment is acknowledged under its own type.
 func (r *Request) widened(raw jsontext.Value) jsontext.Value {
-	asks := r.Mode == protocol.Tolerant && r.Type == protocol.TypeChooseParityCall && bytes.IndexByte(r.Raw, '[') >= 0
-	if r.said == nil && r.assignment == "" && !asks && !r.wide() {
+	tolerant := r.Mode == protocol.Tolerant
+	wide := tolerant && (r.Dialect.Answer.Both || r.Header.MessageType == "" && !r.Dialect.Request.structured())
+	asks := tolerant && r.Type == protocol.TypeChooseParityCall && bytes.IndexByte(r.Raw, '[') >= 0
+	if r.said == nil && r.assignment == "" && !asks && !wide {
 		return raw
 	}
 	doc := rawjson.Split(raw)
@@ -187,18 +183,12 @@ func (r *Request) widened(raw jsontext.Value) jsontext.Value {
 			doc = doc.Set(m.Name, m.Value)
 		}
 	}
-	add := func(name string, v jsontext.Value) {
-		if v != nil && doc.Get(name) == nil {
-			doc = append(doc, rawjson.Member{Name: name, Value: v})
-		}
-	}
-	if r.wide() {
-		add(protocol.NamesOf("message_type")[1], doc.Get("message_type"))
-		for _, m := range r.doc {
-			words := protocol.WordsOf(m.Name)
-			if kind := m.Value.Kind(); len(words) > 1 && words[len(words)-1] == "id" && !protocol.KnownField(m.Name) && (kind == '"' || kind == '0') {
-				add(m.Name, m.Value)
-			}
+	other := rawjson.Member{Name: protocol.NamesOf("message_type")[1], Value: doc.Get("message_type")}
+	for _, m := range append(rawjson.Object{other}, r.doc...) {
+		words, kind := protocol.WordsOf(m.Name), m.Value.Kind()
+		id := len(words) > 1 && words[len(words)-1] == "id" && !protocol.KnownField(m.Name) && (kind == '"' || kind == '0')
+		if wide && (id || m.Name == other.Name && kind == '"') && doc.Get(m.Name) == nil {
+			doc = append(doc, m)
 		}
 	}
 	if r.assignment != "" {
@@ -210,9 +200,6 @@ func (r *Request) widened(raw jsontext.Value) jsontext.Value {
 // offered spells a choice as the call does, where that lists what may be chosen.
 func (r *Request) offered(doc rawjson.Object) rawjson.Object {
 	for _, m := range append(slices.Clone(r.doc), rawjson.Split(r.doc.Get("context"))...) {
-		if m.Value.Kind() != '[' {
-			continue
-		}
 		for _, option := range rawjson.Elements(m.Value) {
 			if choice := parityOf(option); choice != "" && choice == doc.Text("parity_choice") {
 				return doc.Set("parity_choice", option).Set("choice", option)

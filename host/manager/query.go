@@ -160,11 +160,11 @@ func (m *Manager) rounds(first, last int) protocol.ScheduleData {
 func (m *Manager) scheduledRound(round int) protocol.ScheduledRound {
 	pairings, referees := m.state.Schedule.Round(round), m.plan(round)
 	d := protocol.ScheduledRound{
-		RoundID: protocol.RoundNumber(round), Byes: m.state.Byes(round), Matches: make([]protocol.ScheduledMatch, len(pairings)),
+		RoundID: protocol.RoundNumber(round), Byes: m.state.Byes(round), Matches: make([]protocol.AnnouncedMatch, len(pairings)),
 	}
 	for i, p := range pairings {
 		match := m.state.Match(p)
-		e := protocol.ScheduledMatch{
+		e := protocol.AnnouncedMatch{
 			MatchID: p.ID, GameType: protocol.GameEvenOdd, PlayerAID: match.Players[0], PlayerBID: match.Players[1],
 			Status: protocol.MatchPending, Winner: protocol.Null[string](),
 		}

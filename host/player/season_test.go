@@ -58,13 +58,13 @@ func TestSurvey(t *testing.T) {
 			return protocol.PlayersData{Players: []protocol.PlayerInfo{{PlayerID: "P01"}, {PlayerID: "P02"}, {PlayerID: "P03"}}}, nil
 		}
 		r.manager.queries[protocol.QuerySchedule] = func(*protocol.LeagueQuery) (any, error) {
-			match := func(id, a, b string) protocol.ScheduledMatch {
-				return protocol.ScheduledMatch{MatchID: id, GameType: protocol.GameEvenOdd, PlayerAID: a, PlayerBID: b, Status: "PENDING"}
+			match := func(id, a, b string) protocol.AnnouncedMatch {
+				return protocol.AnnouncedMatch{MatchID: id, GameType: protocol.GameEvenOdd, PlayerAID: a, PlayerBID: b, Status: "PENDING"}
 			}
 			return protocol.ScheduleData{TotalRounds: protocol.Some(3), Rounds: []protocol.ScheduledRound{
-				{RoundID: protocol.RoundNumber(1), Matches: []protocol.ScheduledMatch{match("R1M1", "P02", "P03")}},
-				{RoundID: protocol.RoundNumber(2), Matches: []protocol.ScheduledMatch{match("R2M1", "P01", "P02")}},
-				{RoundID: protocol.RoundNumber(3), Matches: []protocol.ScheduledMatch{match("R3M1", "P02", "P01")}},
+				{RoundID: protocol.RoundNumber(1), Matches: []protocol.AnnouncedMatch{match("R1M1", "P02", "P03")}},
+				{RoundID: protocol.RoundNumber(2), Matches: []protocol.AnnouncedMatch{match("R2M1", "P01", "P02")}},
+				{RoundID: protocol.RoundNumber(3), Matches: []protocol.AnnouncedMatch{match("R3M1", "P02", "P01")}},
 			}}, nil
 		}
 	})
@@ -226,10 +226,10 @@ func TestLeavesWhenAskedTo(t *testing.T) {
 // within seconds, and its table after a longer silence; one that leaves matches open does not.
 func TestUnsaidEnd(t *testing.T) {
 	t.Parallel()
-	match := func(id, a, b, status string) protocol.ScheduledMatch {
-		return protocol.ScheduledMatch{MatchID: id, PlayerAID: a, PlayerBID: b, Status: status}
+	match := func(id, a, b, status string) protocol.AnnouncedMatch {
+		return protocol.AnnouncedMatch{MatchID: id, PlayerAID: a, PlayerBID: b, Status: status}
 	}
-	schedule := func(matches ...protocol.ScheduledMatch) any {
+	schedule := func(matches ...protocol.AnnouncedMatch) any {
 		return protocol.ScheduleData{Rounds: []protocol.ScheduledRound{{RoundID: protocol.RoundNumber(1), Matches: matches}}}
 	}
 	table := func(played ...int) any {

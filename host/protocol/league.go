@@ -67,7 +67,7 @@ type RoundAnnouncement struct {
 	ReportProgress Opt[bool]        `json:"report_progress,omitzero" doc:"Whether the manager takes MATCH_PROGRESS of the referee; to referees only."`
 }
 
-// AnnouncedMatch is one match of a round.
+// AnnouncedMatch is one match of a round, as an announcement or the schedule has it.
 type AnnouncedMatch struct {
 	MatchID         string              `json:"match_id" rule:"id always" doc:"The match."`
 	GameType        string              `json:"game_type,omitzero" rule:"strict" doc:"The game that is played."`
@@ -75,15 +75,17 @@ type AnnouncedMatch struct {
 	PlayerBID       string              `json:"player_B_id" rule:"id always" doc:"The player in the role PLAYER_B."`
 	RefereeID       string              `json:"referee_id,omitzero" rule:"id" doc:"The referee who conducts it."`
 	RefereeEndpoint string              `json:"referee_endpoint,omitzero" rule:"strict" doc:"The referee's URL."`
-	PlayerAEndpoint string              `json:"player_A_endpoint,omitzero" doc:"The URL of PLAYER_A; to referees only."`
-	PlayerBEndpoint string              `json:"player_B_endpoint,omitzero" doc:"The URL of PLAYER_B; to referees only."`
-	PlayerAKeys     *credential.KeyPair `json:"player_A_keys,omitzero" doc:"The match keys shared with PLAYER_A; to the match's referee only."`
-	PlayerBKeys     *credential.KeyPair `json:"player_B_keys,omitzero" doc:"The match keys shared with PLAYER_B; to the match's referee only."`
-	PlayerADialect  string              `json:"player_A_dialect,omitzero" doc:"How PLAYER_A is addressed where that is not by the book; to referees only."` // where it is not that of the book
-	PlayerBDialect  string              `json:"player_B_dialect,omitzero" doc:"How PLAYER_B is addressed where that is not by the book; to referees only."`
-	Forfeits        []string            `json:"forfeits,omitzero" rule:"each=id" doc:"The players who lose without being asked; to referees only."`
-	Absent          []string            `json:"absent,omitzero" rule:"each=id" doc:"The players who did not answer lately and are asked to join once; to referees only."`
-	MatchKeys       Opt[bool]           `json:"match_keys,omitzero" doc:"False where the referee signs without a match key."`
+	Status          string              `json:"status,omitzero" not:"ROUND_ANNOUNCEMENT" rule:"strict one=match" doc:"How far the match is."`
+	Winner          Opt[string]         `json:"winner,omitzero" not:"ROUND_ANNOUNCEMENT" rule:"id null" doc:"The winner; null without one, or not yet."`
+	PlayerAEndpoint string              `json:"player_A_endpoint,omitzero" in:"ROUND_ANNOUNCEMENT" doc:"The URL of PLAYER_A; to referees only."`
+	PlayerBEndpoint string              `json:"player_B_endpoint,omitzero" in:"ROUND_ANNOUNCEMENT" doc:"The URL of PLAYER_B; to referees only."`
+	PlayerAKeys     *credential.KeyPair `json:"player_A_keys,omitzero" in:"ROUND_ANNOUNCEMENT" doc:"The match keys shared with PLAYER_A; to the match's referee only."`
+	PlayerBKeys     *credential.KeyPair `json:"player_B_keys,omitzero" in:"ROUND_ANNOUNCEMENT" doc:"The match keys shared with PLAYER_B; to the match's referee only."`
+	PlayerADialect  string              `json:"player_A_dialect,omitzero" in:"ROUND_ANNOUNCEMENT" doc:"How PLAYER_A is addressed where that is not by the book; to referees only."`
+	PlayerBDialect  string              `json:"player_B_dialect,omitzero" in:"ROUND_ANNOUNCEMENT" doc:"How PLAYER_B is addressed where that is not by the book; to referees only."`
+	Forfeits        []string            `json:"forfeits,omitzero" in:"ROUND_ANNOUNCEMENT" rule:"each=id" doc:"The players who lose without being asked; to referees only."`
+	Absent          []string            `json:"absent,omitzero" in:"ROUND_ANNOUNCEMENT" rule:"each=id" doc:"The players who did not answer lately and are asked to join once; to referees only."`
+	MatchKeys       Opt[bool]           `json:"match_keys,omitzero" in:"ROUND_ANNOUNCEMENT" doc:"False where the referee signs without a match key."`
 }
 
 // A LeagueStandingsUpdate has the standings after a round.

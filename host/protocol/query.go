@@ -66,7 +66,7 @@ type ScheduleData struct {
 type ScheduledRound struct {
 	RoundID Round            `json:"round_id,omitzero" rule:"always" doc:"The round."`
 	Byes    []string         `json:"byes,omitzero" rule:"each=id" doc:"The players who rest."`
-	Matches []ScheduledMatch `json:"matches" rule:"always" doc:"The matches of the round."`
+	Matches []AnnouncedMatch `json:"matches" rule:"always" doc:"The matches of the round."`
 }
 
 // The values of a scheduled match's status.
@@ -75,18 +75,6 @@ const (
 	MatchRunning  = "RUNNING"
 	MatchFinished = "FINISHED"
 )
-
-// ScheduledMatch is one match of the schedule.
-type ScheduledMatch struct {
-	MatchID         string      `json:"match_id" rule:"id always" doc:"The match."`
-	GameType        string      `json:"game_type,omitzero" rule:"strict" doc:"The game that is played."`
-	PlayerAID       string      `json:"player_A_id" rule:"id always" doc:"The player in the role PLAYER_A."`
-	PlayerBID       string      `json:"player_B_id" rule:"id always" doc:"The player in the role PLAYER_B."`
-	RefereeID       string      `json:"referee_id,omitzero" rule:"id" doc:"The referee who conducts it."`
-	RefereeEndpoint string      `json:"referee_endpoint,omitzero" rule:"strict" doc:"The referee's URL."`
-	Status          string      `json:"status,omitzero" rule:"strict one=match" doc:"How far the match is."`
-	Winner          Opt[string] `json:"winner,omitzero" rule:"id null" doc:"The winner; null without one, or not yet."` // null without a winner, or not yet
-}
 
 // PlayersData is the data of GET_PLAYERS.
 type PlayersData struct {

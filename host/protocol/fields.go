@@ -83,19 +83,6 @@ type field struct {
 	omit   bool         // it is not written where it is zero
 }
 
-var valueSets = map[string][]string{
-	"ack":          {StatusAcknowledged},
-	"league":       {LeagueWaiting, LeagueScheduling, LeagueRunning, LeagueFinished},
-	"match":        {MatchPending, MatchRunning, MatchFinished},
-	"organized":    {"WITHDRAWN", "SUSPENDED", "ACTIVE"},
-	"parity":       {string(Even), string(Odd)},
-	"query":        {QueryStandings, QuerySchedule, QueryPlayers, QueryStatus, QueryNextMatch},
-	"registration": {StatusAccepted, StatusRejected},
-	"report":       {StatusAccepted, "recorded"},
-	"result":       {StatusWin, StatusDraw, StatusTechnicalLoss},
-	"role":         {PlayerA, PlayerB},
-}
-
 // kindWords are the kinds that a Go type does not show.
 var kindWords = map[string]kind{"prose": kindProse, "id": kindID, "time": kindTime, "sender": kindSender, "version": kindVersion}
 
@@ -106,7 +93,7 @@ var needWords = map[string]need{"optional": optional, "request": inRequest, "str
 //	null                null is a value
 //	nonempty            the list has an element in strict mode
 //	min=N, max=N        bounds in strict mode; count is min=0
-//	one=SET             only these values, in strict mode
+//	one=VALUE,VALUE     only these values, in strict mode
 //	only=CODE           ... in tolerant mode too, refused with the code
 //	or=F, orwild=F      the member F may stand in, orwild in tolerant mode only
 //	when=F:VALUE,VALUE  required, and not null, where the member F has one of the values
@@ -132,7 +119,7 @@ func (f *field) add(words string, of *shape) {
 		case name == "max":
 			f.max = bound
 		case name == "one":
-			f.oneOf = valueSets[arg]
+			f.oneOf = strings.Split(arg, ",")
 		case name == "only":
 			f.closed, f.code = true, Code(arg)
 		case name == "or":
@@ -167,7 +154,7 @@ func ofType(t reflect.Type, m Type) field {
 	case t == reflect.TypeFor[Round]():
 		f.kind, f.opt, f.min, f.bounded = kindRound, true, 1, true
 	case t == reflect.TypeFor[Choice]():
-		f.oneOf = valueSets["parity"]
+		f.oneOf = []string{string(Even), string(Odd)}
 	case t == reflect.TypeFor[jsontext.Value]():
 		f.kind = kindOpen
 	case t == reflect.TypeFor[Opt[int]](), t.Kind() == reflect.Int:

@@ -18,7 +18,7 @@ type StartLeague struct {
 // LeagueStatus answers START_LEAGUE with the progress of the league.
 type LeagueStatus struct {
 	Header
-	Status           string   `json:"status,omitzero" rule:"strict one=league" doc:"How far the league is."`
+	Status           string   `json:"status,omitzero" rule:"strict one=waiting,scheduling,running,completed" doc:"How far the league is."`
 	CurrentRound     Opt[int] `json:"current_round,omitzero" rule:"count strict" doc:"The current round; 0 before the first."`
 	TotalRounds      Opt[int] `json:"total_rounds,omitzero" rule:"count strict" doc:"The number of rounds; 0 before there is a schedule."`
 	MatchesCompleted Opt[int] `json:"matches_completed,omitzero" rule:"count strict" doc:"The number of matches reported."`
@@ -30,7 +30,7 @@ type PlayerStatus struct {
 	Header
 	PlayerID    string `json:"player_id,omitzero" rule:"id" doc:"The player."`
 	DisplayName string `json:"display_name,omitzero" doc:"The player's name; the manager does not need it."`
-	Status      string `json:"status,omitzero" rule:"one=organized" doc:"WITHDRAWN or SUSPENDED: the player loses its matches without being asked. ACTIVE: it plays, and its next registration needs no token; a player that was WITHDRAWN stays so."`
+	Status      string `json:"status,omitzero" rule:"one=WITHDRAWN,SUSPENDED,ACTIVE" doc:"WITHDRAWN or SUSPENDED: the player loses its matches without being asked. ACTIVE: it plays, and its next registration needs no token; a player that was WITHDRAWN stays so."`
 }
 
 // Pace is SET_PACE, by which the organiser of a league pauses it, lets it go on, or sets the pause
@@ -75,7 +75,7 @@ type AnnouncedMatch struct {
 	PlayerBID       string              `json:"player_B_id" rule:"id always" doc:"The player in the role PLAYER_B."`
 	RefereeID       string              `json:"referee_id,omitzero" rule:"id" doc:"The referee who conducts it."`
 	RefereeEndpoint string              `json:"referee_endpoint,omitzero" rule:"strict" doc:"The referee's URL."`
-	Status          string              `json:"status,omitzero" not:"ROUND_ANNOUNCEMENT" rule:"strict one=match" doc:"How far the match is."`
+	Status          string              `json:"status,omitzero" not:"ROUND_ANNOUNCEMENT" rule:"strict one=PENDING,RUNNING,FINISHED" doc:"How far the match is."`
 	Winner          Opt[string]         `json:"winner,omitzero" not:"ROUND_ANNOUNCEMENT" rule:"id null" doc:"The winner; null without one, or not yet."`
 	PlayerAEndpoint string              `json:"player_A_endpoint,omitzero" in:"ROUND_ANNOUNCEMENT" doc:"The URL of PLAYER_A; to referees only."`
 	PlayerBEndpoint string              `json:"player_B_endpoint,omitzero" in:"ROUND_ANNOUNCEMENT" doc:"The URL of PLAYER_B; to referees only."`

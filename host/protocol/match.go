@@ -21,7 +21,7 @@ const (
 // GameInvitation asks a player to join a match.
 type GameInvitation struct {
 	Header
-	RoleInMatch string `json:"role_in_match,omitzero" rule:"strict one=role" doc:"The invited player's role."`
+	RoleInMatch string `json:"role_in_match,omitzero" rule:"strict one=PLAYER_A,PLAYER_B" doc:"The invited player's role."`
 	OpponentID  string `json:"opponent_id,omitzero" rule:"id strict" doc:"The other player."`
 }
 

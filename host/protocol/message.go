@@ -87,7 +87,7 @@ func (t Type) Acknowledgement() *Ack {
 // Header.MessageType distinguishes them.
 type Ack struct {
 	Header
-	Status          string    `json:"status,omitzero" rule:"strict one=ack" doc:"Always ACKNOWLEDGED."`
+	Status          string    `json:"status,omitzero" rule:"strict one=ACKNOWLEDGED" doc:"Always ACKNOWLEDGED."`
 	PlayerID        string    `json:"player_id,omitzero" not:"MATCH_PROGRESS_ACK" rule:"id strict or=referee_id" doc:"The player who acknowledges."`
 	RefereeID       string    `json:"referee_id,omitzero" not:"MATCH_PROGRESS_ACK" rule:"id" doc:"The referee who acknowledges."`
 	DrawVerified    Opt[bool] `json:"draw_verified,omitzero" in:"ROUND_COMPLETED_ACK GAME_OVER_ACK" doc:"Whether the player could verify the drawn number."`

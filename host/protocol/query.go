@@ -21,7 +21,7 @@ const (
 // A LeagueQuery asks the manager about the league.
 type LeagueQuery struct {
 	Header
-	QueryType   string       `json:"query_type,omitzero" rule:"always one=query only=E042" doc:"What is asked."`
+	QueryType   string       `json:"query_type,omitzero" rule:"always one=GET_STANDINGS,GET_SCHEDULE,GET_PLAYERS,GET_STATUS,GET_NEXT_MATCH only=E042" doc:"What is asked."`
 	QueryParams *QueryParams `json:"query_params,omitzero" doc:"What narrows the question."`
 }
 
@@ -95,7 +95,7 @@ type PlayerInfo struct {
 // manager's own, such as RUNNING_LEAGUE. Paused and PaceMS are as in [Pace].
 type StatusData struct {
 	LeagueID         string    `json:"league_id,omitzero" rule:"id strict" doc:"The league."`
-	Status           string    `json:"status,omitzero" rule:"strict one=league" doc:"How far the league is."`
+	Status           string    `json:"status,omitzero" rule:"strict one=waiting,scheduling,running,completed" doc:"How far the league is."`
 	State            string    `json:"state,omitzero" doc:"The manager's own state, such as RUNNING_LEAGUE."`
 	CurrentRound     Opt[int]  `json:"current_round,omitzero" rule:"count strict" doc:"The current round."`
 	TotalRounds      Opt[int]  `json:"total_rounds,omitzero" rule:"count strict" doc:"The number of rounds."`
@@ -119,7 +119,7 @@ type NextMatch struct {
 	RefereeID       string `json:"referee_id,omitzero" rule:"id" doc:"The referee."`
 	RefereeEndpoint string `json:"referee_endpoint,omitzero" rule:"strict" doc:"The referee's URL."`
 	GameType        string `json:"game_type,omitzero" doc:"The game that is played."`
-	RoleInMatch     string `json:"role_in_match,omitzero" rule:"one=role" doc:"The player's role."`
+	RoleInMatch     string `json:"role_in_match,omitzero" rule:"one=PLAYER_A,PLAYER_B" doc:"The player's role."`
 }
 
 // ReadData returns the data of an answer to a query, also of standings that are at the top level

@@ -38,7 +38,7 @@ type PlayerMeta struct {
 // and neither id, token nor league.
 type RegisterResponse struct {
 	Header
-	Status    string      `json:"status,omitzero" rule:"strict one=registration" doc:"Whether the player was taken on."`
+	Status    string      `json:"status,omitzero" rule:"strict one=ACCEPTED,REJECTED" doc:"Whether the player was taken on."`
 	RefereeID string      `json:"referee_id,omitzero" in:"REFEREE_REGISTER_RESPONSE" rule:"id when=status:ACCEPTED" doc:"The id given to the referee."`
 	PlayerID  string      `json:"player_id,omitzero" in:"LEAGUE_REGISTER_RESPONSE" rule:"id when=status:ACCEPTED" doc:"The id given to the player."`
 	Reason    Opt[string] `json:"reason,omitzero" rule:"prose null" doc:"Why the registration was refused."`

@@ -47,10 +47,10 @@ func (m *GameOver) Stated(self, opponent string) GameResult {
 // GameResult is the outcome of a match for its players. After a technical loss DrawnNumber and
 // NumberParity are null, and Choices holds only the choices that were made.
 type GameResult struct {
-	Status                 string            `json:"status,omitzero" rule:"strict one=result" doc:"How the match ended."`
+	Status                 string            `json:"status,omitzero" rule:"strict one=WIN,DRAW,TECHNICAL_LOSS" doc:"How the match ended."`
 	WinnerPlayerID         Opt[string]       `json:"winner_player_id,omitzero" rule:"id strict null when=status:WIN" doc:"The winner; null without one."` // null without a winner
 	DrawnNumber            Opt[int]          `json:"drawn_number,omitzero" rule:"strict null min=1 max=10 when=status:WIN,DRAW" doc:"The number drawn, 1 to 10; null after a technical loss."`
-	NumberParity           Opt[string]       `json:"number_parity,omitzero" rule:"one=parity strict null when=status:WIN,DRAW" doc:"The parity of the number; null after a technical loss."`
+	NumberParity           Opt[string]       `json:"number_parity,omitzero" rule:"one=even,odd strict null when=status:WIN,DRAW" doc:"The parity of the number; null after a technical loss."`
 	Choices                map[string]Choice `json:"choices,omitzero" rule:"strict orwild=player_choices" doc:"The choices that were made, by player."`
 	PlayerChoices          map[string]Choice `json:"player_choices,omitzero" doc:"Another name of choices, read from referees who use it."`
 	TechnicalLossPlayerIDs []string          `json:"technical_loss_player_ids,omitzero" rule:"each=id" doc:"The players at fault."`
@@ -73,9 +73,9 @@ type MatchResult struct {
 // ResultDetails explains a reported result.
 type ResultDetails struct {
 	DrawnNumber            Opt[int]          `json:"drawn_number,omitzero" rule:"strict null min=1 max=10 when=status:WIN,DRAW" doc:"The number drawn, 1 to 10; null after a technical loss."`
-	NumberParity           Opt[string]       `json:"number_parity,omitzero" rule:"one=parity null" doc:"The parity of the number; null after a technical loss."`
+	NumberParity           Opt[string]       `json:"number_parity,omitzero" rule:"one=even,odd null" doc:"The parity of the number; null after a technical loss."`
 	Choices                map[string]Choice `json:"choices,omitzero" rule:"strict" doc:"The choices that were made, by player."`
-	Status                 string            `json:"status,omitzero" rule:"one=result" doc:"How the match ended."`
+	Status                 string            `json:"status,omitzero" rule:"one=WIN,DRAW,TECHNICAL_LOSS" doc:"How the match ended."`
 	TechnicalLossPlayerIDs []string          `json:"technical_loss_player_ids,omitzero" rule:"each=id" doc:"The players at fault."`
 	Reason                 string            `json:"reason,omitzero" rule:"prose" doc:"How it came about, for people."`
 }
@@ -83,7 +83,7 @@ type ResultDetails struct {
 // MatchResultAck confirms that a report was recorded.
 type MatchResultAck struct {
 	Header
-	Status   string    `json:"status,omitzero" rule:"strict one=report" doc:"ACCEPTED or recorded."` // "ACCEPTED", or "recorded"
+	Status   string    `json:"status,omitzero" rule:"strict one=ACCEPTED,recorded" doc:"ACCEPTED or recorded."` // "ACCEPTED", or "recorded"
 	Recorded Opt[bool] `json:"recorded,omitzero" doc:"Whether the result was taken down."`
 }
 

@@ -41,7 +41,7 @@ func Tools(a Agent) ([]mcptools.Tool, error) {
 	if a.Role == protocol.RoleManager {
 		refusing = protocol.TypeLeagueError
 	}
-	refusal, _ := protocol.Schema(refusing, protocol.Tolerant) // of a type that there is
+	refusal := protocol.Schema(refusing, protocol.Tolerant, false)
 	messages, err := schema.LeagueTools(a.Mode, a.Takes...)
 	if err != nil {
 		return nil, fmt.Errorf("leaguetools: %w", err)

@@ -23,13 +23,14 @@ const (
 
 // A Description describes a message type. It is shared and must not be changed.
 type Description struct {
-	Type   Type
-	Title  string   // one line, for people
-	Method string   // the JSON-RPC method of the request; empty for a type that is only an answer
-	Names  []string // every name of the request: the method, others in use, the type in upper and lower case
-	Answer Type     // the type of the answer; empty without one
-	From   []Role   // the roles that may sign it
-	Auth   bool     // the request is refused without a token
+	Type    Type
+	Title   string   // one line, for people
+	Method  string   // the JSON-RPC method of the request; empty for a type that is only an answer
+	Names   []string // every name of the request: the method, others in use, the type in upper and lower case
+	Answer  Type     // the type of the answer; empty without one
+	Answers bool     // it travels as an answer by the book
+	From    []Role   // the roles that may sign it
+	Auth    bool     // the request is refused without a token
 }
 
 type entry struct {
@@ -163,6 +164,7 @@ type tables struct {
 var catalog = sync.OnceValue(func() *tables {
 	c := &tables{lines: lines(), types: make(map[Type]*entry), methods: make(map[string]*entry)}
 	for _, e := range c.lines {
+		e.Answers = e.Method == "" || slices.ContainsFunc(c.lines, func(other *entry) bool { return other.Answer == e.Type })
 		c.types[e.Type] = e
 		for _, name := range e.Names {
 			c.methods[name] = e
@@ -212,11 +214,6 @@ func Describe(t Type) (*Description, bool) {
 		return &e.Description, true
 	}
 	return new(Description), false
-}
-
-// answers reports whether the type travels as an answer by the book.
-func (e *entry) answers() bool {
-	return e.Method == "" || slices.ContainsFunc(catalog().lines, func(other *entry) bool { return other.Answer == e.Type })
 }
 
 // TypeOfMethod returns the message type that travels under a method: the name

@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,33 +14,14 @@ import (
 // its file name under it. It is a name, not a place; nothing is fetched.
 const SchemaBase = "https://strategylab.example/league.v2/"
 
-// Schema returns the JSON Schema (draft 2020-12) of a message type as the mode asks for it, in the
-// direction in which the type travels by the book: a GAME_JOIN_ACK is an answer, a GAME_ERROR a
-// request. Unknown members are allowed. It is written from the table of the type when it is first
-// asked for, and must not be changed. The error quotes an unknown type.
-func Schema(t Type, mode Mode) ([]byte, error) {
+// Schema returns the JSON Schema (draft 2020-12) of a message type as the mode asks for it, where
+// it comes as a request or as an answer; nil for an unknown type. Unknown members are allowed. It is
+// written from the table of the type when it is first asked for, and must not be changed.
+func Schema(t Type, mode Mode, request bool) []byte {
 	e := catalog().types[t]
 	if e == nil {
-		return nil, fmt.Errorf("protocol: no schema for message type %q", t)
+		return nil
 	}
-	return e.written(mode, !e.answers()), nil
-}
-
-// RequestSchema returns the JSON Schema of a message type as a receiver in the mode asks for it
-// where it comes as a request. The error says that the type is never one.
-func RequestSchema(t Type, mode Mode) ([]byte, error) {
-	e := catalog().types[t]
-	switch {
-	case e == nil || e.Method == "":
-		return nil, fmt.Errorf("protocol: %q is no message type that comes as a request", t)
-	case mode == Strict && e.answers():
-		return e.written(mode, true), nil
-	}
-	return Schema(t, mode)
-}
-
-// written returns the schema for a writer, made once.
-func (e *entry) written(mode Mode, request bool) jsontext.Value {
 	w := schemaWriter{mode, request}
 	made, ok := e.schema.Load(w)
 	if !ok {

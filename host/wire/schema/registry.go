@@ -124,9 +124,7 @@ func LeagueTools(mode protocol.Mode, types ...protocol.Type) ([]Tool, error) {
 		case !answered:
 			return nil, fmt.Errorf("schema: %s has no answer, so it cannot be a tool", t)
 		}
-		// The types are known, and come as a request and as an answer.
-		input, _ := protocol.RequestSchema(t, mode)
-		output, _ := protocol.Schema(about.Answer, mode)
+		input, output := protocol.Schema(t, mode, true), protocol.Schema(about.Answer, mode, false)
 		tools = append(tools, Tool{Name: about.Method, Aliases: about.Names[1:], Input: input, Output: output, Message: true})
 	}
 	return tools, nil

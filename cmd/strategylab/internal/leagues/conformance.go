@@ -157,31 +157,30 @@ func listChecks(p *command.Process, c *cli.Context, only []string) error {
 func writeSchemas(p *command.Process, c *cli.Context) error {
 	dir := c.Args().First()
 	n := 0
-	write := func(folder, name string, raw []byte, err error) error {
+	write := func(folder, name string, raw []byte) error {
 		text := jsontext.Value(raw).Clone()
-		if err := errors.Join(err, text.Indent(jsontext.WithIndent("  ")), os.MkdirAll(p.Path(filepath.Join(dir, folder)), 0o755)); err != nil {
+		if err := errors.Join(text.Indent(jsontext.WithIndent("  ")), os.MkdirAll(p.Path(filepath.Join(dir, folder)), 0o755)); err != nil {
 			return fmt.Errorf("write the schema of %s: %w", name, err)
 		}
 		n++
 		return disk.WriteFile(p.Path(filepath.Join(dir, folder, strings.ToLower(name)+".json")), append(text, '\n'), 0o644)
 	}
 	for _, t := range protocol.Types() {
-		strict, err := protocol.Schema(t, protocol.Strict)
-		if err := write("messages", string(t), strict, err); err != nil {
+		about, _ := protocol.Describe(t)
+		if err := write("messages", string(t), protocol.Schema(t, protocol.Strict, !about.Answers)); err != nil {
 			return err
 		}
-		tolerant, err := protocol.Schema(t, protocol.Tolerant)
-		if err := write("messages/tolerant", string(t), tolerant, err); err != nil {
+		if err := write("messages/tolerant", string(t), protocol.Schema(t, protocol.Tolerant, !about.Answers)); err != nil {
 			return err
 		}
-		if posted, err := protocol.RequestSchema(t, protocol.Strict); err == nil && string(posted) != string(strict) {
-			if err := write("messages/request", string(t), posted, nil); err != nil {
+		if about.Answers && about.Method != "" {
+			if err := write("messages/request", string(t), protocol.Schema(t, protocol.Strict, true)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, d := range dialect.OfProtocol() {
-		if err := write("dialects", d.Name, d.WrappingSchema(), nil); err != nil {
+		if err := write("dialects", d.Name, d.WrappingSchema()); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"net/http"
 	"sync"
 
@@ -26,13 +25,7 @@ type place struct {
 	mcp        *mcptools.Config
 	validation Validation
 	tools      *toolTables
-	besides
-}
-
-// besides is what an agent serves beside its endpoint.
-type besides struct {
-	routes map[string]http.Handler // by path
-	pages  http.Handler            // on all other paths; nil for none
+	beside     http.Handler // on all other paths; nil for none
 }
 
 // runner is an agent: a manager, a referee or a player.
@@ -56,14 +49,8 @@ type creator func(caller *wire.Caller, listen func() (url string, err error)) (r
 // assemble has an agent and its endpoint made, and connects the two. The caller of
 // assemble serves the result and closes its client.
 func assemble(ctx context.Context, p place, role protocol.Role, create creator) (*assembled, error) {
-	if len(p.routes) > 0 {
-		all := make(map[string]http.Handler)
-		maps.Copy(all, p.server.Routes)
-		maps.Copy(all, p.routes)
-		p.server.Routes = all
-	}
-	if p.pages != nil {
-		p.server.Other = onPath{path(p.server), http.HandlerFunc(onlyPost), pages{p.pages, path(p.server)}}
+	if p.beside != nil {
+		p.server.Other = p.beside
 	}
 	a := &assembled{client: jsonrpc.NewClient(p.network.From(p.name), jsonrpc.ClientConfig{Tap: p.server.Tap})}
 	caller := &wire.Caller{Client: a.client, Codec: dialect.NewCodec(protocol.Tolerant)}

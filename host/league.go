@@ -171,9 +171,9 @@ func (a *assembly) end() error {
 
 // join assembles an agent, serves it and runs it. It returns the URL of its
 // endpoint.
-func (a *assembly) join(name string, role protocol.Role, create creator, beside besides) (string, error) {
+func (a *assembly) join(name string, role protocol.Role, create creator, beside http.Handler) (string, error) {
 	l := a.league
-	p := place{network: avoiding{l.Network, a.taken}, name: name, server: l.Server, mcp: l.MCP, validation: l.Validation, tools: a.tools, besides: beside}
+	p := place{network: avoiding{l.Network, a.taken}, name: name, server: l.Server, mcp: l.MCP, validation: l.Validation, tools: a.tools, beside: beside}
 	if l.Tap != nil {
 		p.server.Tap = l.Tap(name)
 	}
@@ -197,12 +197,17 @@ func (a *assembly) join(name string, role protocol.Role, create creator, beside 
 }
 
 func (a *assembly) manager(seated <-chan struct{}) (m *manager.Manager, url string, err error) {
-	cfg, launcher := a.league.Manager, new(later)
-	beside := besides{routes: map[string]http.Handler{startPath: launcher}}
-	pages := new(later)
-	if a.league.Web != nil {
-		beside.pages = pages
-	}
+	cfg, launcher, pages := a.league.Manager, new(later), new(later)
+	beside := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch reads := r.Method == http.MethodGet || r.Method == http.MethodHead; {
+		case r.URL.Path == startPath:
+			launcher.ServeHTTP(w, r)
+		case reads && pages.Handler != nil:
+			pages.ServeHTTP(w, r)
+		default: // others look for the endpoint
+			notFound(w, path(a.league.Server))
+		}
+	})
 	url, err = a.join("manager", protocol.RoleManager, func(caller *wire.Caller, listen func() (string, error)) (runner, error) {
 		cfg.Caller, cfg.Ready = caller, seated
 		if m, err = manager.New(cfg); err != nil {
@@ -301,7 +306,7 @@ func (a *assembly) member(name string, role protocol.Role, cfg *agent.Config, ma
 		cfg.Endpoint, cfg.Caller, cfg.Manager = url, caller, wire.NewPeer(managerURL, dialect.Contracts)
 		m, err := create()
 		return awaited{m, there}, err
-	}, besides{})
+	}, nil)
 	if err != nil {
 		return err
 	}

@@ -117,28 +117,12 @@ func (p onPath) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case p.others != nil:
 		p.others.ServeHTTP(w, r)
 	default:
-		http.Error(w, "not found: the endpoint is "+p.path, http.StatusNotFound)
+		notFound(w, p.path)
 	}
 }
 
-// pages serves pages to those who read. Others look for the endpoint.
-type pages struct {
-	http.Handler
-	endpoint string
-}
-
-func (p pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		onPath{path: p.endpoint}.ServeHTTP(w, r)
-		return
-	}
-	p.Handler.ServeHTTP(w, r)
-}
-
-// onlyPost refuses what is not a POST, as an endpoint does that is the agent's alone.
-func onlyPost(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Allow", http.MethodPost)
-	http.Error(w, "the endpoint takes POST only", http.StatusMethodNotAllowed)
+func notFound(w http.ResponseWriter, endpoint string) {
+	http.Error(w, "not found: the JSON-RPC endpoint is "+endpoint, http.StatusNotFound)
 }
 
 // roleName is how a role is called in the name of a server.

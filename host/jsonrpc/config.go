@@ -17,19 +17,16 @@ const DefaultPath = "/mcp"
 type Config struct {
 	// Path is the path of the endpoint, by default DefaultPath.
 	Path string
-	// Routes serve paths of their own beside the endpoint, whatever the verb, within its limits and
-	// timeouts. The key is the path; Path itself is ignored. Tap does not see their requests.
-	Routes map[string]http.Handler
-	// Other serves what is not for the endpoint: requests for other paths than those of Routes, and
-	// requests on Path that are not POST or that Divert picks. Without it they are answered 404 and
-	// 405. The contexts of its requests end when the server begins to drain, so that streams do not
-	// delay it; neither WriteTimeout nor the request limits apply. Requests that Divert picks may
-	// use the drain period. Tap sees none of them.
+	// Other serves what is not for the endpoint: requests for other paths and, with Divert, those on
+	// Path that are not POST or that Divert picks. Without it they are answered 404 and 405. The
+	// contexts of its requests end when the server begins to drain, so that streams do not delay it;
+	// neither WriteTimeout nor the request limits apply. Requests that Divert picks may use the drain
+	// period. Tap sees none of them.
 	Other http.Handler
-	// Divert reports whether a POST on Path goes to Other, which then reads the original body. It
-	// is called when the body has been read, within the limits, over HTTP only, and not if Other is
-	// nil. Where the body is not a request (KindCall without a Method: bad JSON, a batch, a
-	// response), only Raw and what does not come from the body are filled in.
+	// Divert reports whether a POST on Path goes to Other, which it needs and which then reads the
+	// original body. It is called when the body has been read, within the limits, over HTTP only.
+	// Where the body is not a request (KindCall without a Method: bad JSON, a batch, a response),
+	// only Raw and what does not come from the body are filled in.
 	Divert func(*Request) bool
 	// Beside, if set, is called for every stream that ServeStdio serves, and
 	// returns a Side for messages that are not for the endpoint. The side writes

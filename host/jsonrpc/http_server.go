@@ -153,21 +153,27 @@ func (e *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if why := e.guard(r); why != "" {
 		foreign = refusal(ReasonForeign, why)
 	}
-	route, here := e.cfg.Routes[r.URL.Path], e.isHere(r)
+	here, post := e.isHere(r), r.Method == http.MethodPost
 	switch {
-	case foreign != nil && !(here && r.Method == http.MethodPost):
+	case foreign != nil && !(here && post):
 		http.Error(w, "forbidden: "+foreign.Detail, foreign.Status)
-	case foreign == nil && route != nil && r.URL.Path != e.cfg.Path:
-		e.pass(route, true, w, r)
-	case !here || e.cfg.Other != nil && r.Method != http.MethodPost:
-		e.serveOther(w, r)
+	case !here && e.cfg.Other == nil:
+		http.Error(w, "not found: the JSON-RPC endpoint is "+e.cfg.Path, http.StatusNotFound)
+	case !here || e.cfg.Divert != nil && !post:
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		defer context.AfterFunc(e.draining, cancel)()
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			clearReadDeadline(w)
+		}
+		e.other(w, r.WithContext(ctx))
 	default:
 		req := &Request{Transport: TransportHTTP, Route: r.URL.Path, RemoteAddr: r.RemoteAddr, Host: r.Host, Header: r.Header}
 		if e.diverted(w, r, req, foreign) {
 			clearReadDeadline(w)
 			r = r.WithContext(r.Context())
 			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(req.Raw)), int64(len(req.Raw))
-			e.pass(e.cfg.Other, false, w, r)
+			e.other(w, r)
 		}
 	}
 }
@@ -186,7 +192,7 @@ func (e *httpHandler) diverted(w http.ResponseWriter, r *http.Request, req *Requ
 			Answering(r.Context())
 		}
 	}
-	if refused == nil && e.cfg.Other != nil && e.cfg.Divert != nil {
+	if refused == nil && e.cfg.Divert != nil {
 		req.parse(e.cfg.Lenient)
 		if e.cfg.Divert(req) {
 			return true
@@ -200,26 +206,9 @@ func (e *httpHandler) isHere(r *http.Request) bool {
 	return r.URL.Path == e.cfg.Path || e.cfg.Lenient && strings.HasPrefix(r.URL.Path+"/", strings.TrimRight(e.cfg.Path, "/")+"/")
 }
 
-// serveOther serves a request that is not for the endpoint. It ends when the
-// server begins to drain.
-func (e *httpHandler) serveOther(w http.ResponseWriter, r *http.Request) {
-	if e.cfg.Other == nil {
-		http.Error(w, "not found: the JSON-RPC endpoint is "+e.cfg.Path, http.StatusNotFound)
-		return
-	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	defer context.AfterFunc(e.draining, cancel)()
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		clearReadDeadline(w)
-	}
-	e.pass(e.cfg.Other, false, w, r.WithContext(ctx))
-}
-
-// pass has a handler serve a request that is not the endpoint's: bounded by the endpoint's limits and
-// timeouts, or as a stream, which has no deadline for the answer.
-func (e *httpHandler) pass(h http.Handler, bounded bool, w http.ResponseWriter, r *http.Request) {
-	leave, refused := e.gate.enter(peerOf(r.RemoteAddr), bounded)
+// other has Other serve a request, which has no deadline for the answer.
+func (e *httpHandler) other(w http.ResponseWriter, r *http.Request) {
+	leave, refused := e.gate.enter("", false)
 	if refused != nil {
 		w.Header().Set("Retry-After", retryAfter)
 		http.Error(w, refused.Detail, refused.Status)
@@ -227,12 +216,10 @@ func (e *httpHandler) pass(h http.Handler, bounded bool, w http.ResponseWriter, 
 	}
 	defer leave()
 	Answering(r.Context())
-	if bounded {
-		r.Body = http.MaxBytesReader(w, r.Body, e.cfg.MaxBody)
-	} else if e.cfg.WriteTimeout > 0 {
+	if e.cfg.WriteTimeout > 0 {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a writer that cannot lift it has none
 	}
-	h.ServeHTTP(w, r)
+	e.cfg.Other.ServeHTTP(w, r)
 }
 
 // clearReadDeadline lifts the deadline of a request that has been read, since

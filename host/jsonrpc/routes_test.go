@@ -15,24 +15,17 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
-// TestRoutes sends requests to an endpoint alone, with another handler beside it, and with
-// paths of their own, which are served within the endpoint's limits; what Divert sends
-// beside it is in TestDivertSeesTheBody.
+// TestRoutes sends requests to an endpoint alone, and with another handler beside it or on its
+// path; what Divert sends there is in TestDivertSeesTheBody.
 func TestRoutes(t *testing.T) {
 	t.Parallel()
-	entered, release := make(chan struct{}), make(chan struct{})
 	tell := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		fmt.Fprintf(w, "other %s %s %s %v", r.Method, r.URL.Path, body, err)
 	})
-	routes := map[string]http.Handler{
-		"/start": tell, "/mcp": http.NotFoundHandler(),
-		"/slow": http.HandlerFunc(func(http.ResponseWriter, *http.Request) { close(entered); <-release }),
-	}
 	alone := startHTTP(t, jsonrpc.Config{}, echo)
 	beside := startHTTP(t, jsonrpc.Config{Other: tell}, echo)
-	routed := startHTTP(t, jsonrpc.Config{Routes: routes, MaxBody: 100, MaxConcurrent: 1}, echo)
-	long := strings.Repeat("x", 101)
+	shared := startHTTP(t, jsonrpc.Config{Other: tell, Divert: func(*jsonrpc.Request) bool { return false }}, echo)
 
 	const rpc = `{"jsonrpc":"2.0","id":1,"result":{"method":"m","params":"absent"}}`
 	for _, c := range []struct {
@@ -49,34 +42,18 @@ func TestRoutes(t *testing.T) {
 		{alone, "GET", "/", "", 404, "/mcp"},
 		{alone, "POST", "/MCP", call, 404, "/mcp"},
 		{beside, "POST", "/mcp", call, 200, rpc},
-		{beside, "GET", "/mcp", "", 200, "other GET /mcp"},
-		{beside, "DELETE", "/mcp", "", 200, "other DELETE /mcp"},
+		{beside, "GET", "/mcp", "", 405, "-32600"},
 		{beside, "POST", "/start_league", call, 200, "other POST /start_league " + call},
 		{beside, "GET", "/", "", 200, "other GET /"},
-		{routed, "POST", "/start", "{}", 200, "other POST /start {} <nil>"},
-		{routed, "GET", "/start", "", 200, "other GET /start  <nil>"},
-		{routed, "POST", "/start", long, 200, "request body too large"},
-		{routed, "POST", "/mcp", call, 200, rpc},
-		{routed, "GET", "/mcp", "", 405, "-32600"},
-		{routed, "GET", "/start/", "", 404, "/mcp"},
+		{shared, "POST", "/mcp", call, 200, rpc},
+		{shared, "GET", "/mcp", "", 200, "other GET /mcp"},
+		{shared, "DELETE", "/mcp", "", 200, "other DELETE /mcp"},
 	} {
 		res, body := request(t, c.method, "http://"+c.srv.Addr().String()+c.path, strings.NewReader(c.body))
 		if res.StatusCode != c.status || !strings.Contains(body, c.want) || (res.Header.Get("Allow") == "POST") != (c.status == 405) {
 			t.Errorf("%s %s: %d %s, want %d %s", c.method, c.path, res.StatusCode, body, c.status, c.want)
 		}
 	}
-	base := "http://" + routed.Addr().String()
-	slow := make(chan struct{})
-	go func() {
-		defer close(slow)
-		request(t, "GET", base+"/slow", nil)
-	}()
-	<-entered
-	if res, _ := request(t, "GET", base+"/start", nil); res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
-		t.Errorf("beyond the limit: status %d", res.StatusCode)
-	}
-	close(release)
-	<-slow
 }
 
 // TestOtherHasNoLimits: what is beside the endpoint may be slow and many.
@@ -97,10 +74,11 @@ func besideStreams(t *testing.T, writeTimeout time.Duration) bool {
 		_, _ = io.WriteString(w, "late")
 	})
 	srv := startHTTP(t, jsonrpc.Config{Other: other, MaxConcurrent: 1, WriteTimeout: writeTimeout}, echo)
+	page := "http://" + srv.Addr().String() + "/"
 	late := make(chan string, 2)
 	for range 2 {
 		go func() {
-			_, body := request(t, "GET", srv.URL(), nil)
+			_, body := request(t, "GET", page, nil)
 			late <- body
 		}()
 	}

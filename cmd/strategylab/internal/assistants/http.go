@@ -43,8 +43,7 @@ func newWeb(p *command.Process, c *cli.Context, o *mcpOptions) (*webServer, erro
 	callers, err := o.Callers()
 	// The server is that of the agents, for its limits and its checks of Host and Origin.
 	w.config = jsonrpc.Config{
-		Path: "/", Other: http.NotFoundHandler(), Divert: func(*jsonrpc.Request) bool { return true }, Callers: callers,
-		MaxBody: 2 << 20, ReadTimeout: time.Minute, WriteTimeout: -1, // the tools have a limit of their own
+		Path: "/", Divert: func(*jsonrpc.Request) bool { return true }, Callers: callers, ReadTimeout: time.Minute,
 		TLSCert: p.Path(o.TLSCert), TLSKey: p.Path(o.TLSKey),
 	}
 	return w, err
@@ -52,7 +51,9 @@ func newWeb(p *command.Process, c *cli.Context, o *mcpOptions) (*webServer, erro
 
 // serve serves until ctx ends, and then ends the running calls.
 func (w *webServer) serve(ctx context.Context, server *mcptools.Server, started func(url string)) error {
-	w.config.Routes = map[string]http.Handler{"/mcp": w.withToken(server.Handler())}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", w.withToken(server.Handler()))
+	w.config.Other = mux
 	s, err := jsonrpc.Listen(ctx, w.addr, w.config)
 	if err != nil {
 		server.Close()

@@ -14,8 +14,7 @@ type connections struct {
 
 	mu    sync.Mutex
 	open  map[net.Conn]*connection
-	peers map[string]int // their number by address
-	clock uint64         // counts what connections have done
+	clock uint64 // counts what connections have done
 }
 
 type connection struct {
@@ -38,7 +37,7 @@ type connectionKey struct{}
 // closeUnused closes connections on which nothing was ever sent. HTTP clients keep such connections
 // in reserve, and http.Server.Shutdown would wait five seconds for each.
 func LimitConnections(hs *http.Server, total, perPeer int) (closeUnused func()) {
-	c := &connections{total: total, perPeer: perPeer, open: make(map[net.Conn]*connection), peers: make(map[string]int)}
+	c := &connections{total: total, perPeer: perPeer, open: make(map[net.Conn]*connection)}
 	hs.ConnState = c.track
 	hs.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
 		return context.WithValue(ctx, connectionKey{}, c.add(conn))
@@ -56,57 +55,41 @@ func Answering(ctx context.Context) {
 	}
 }
 
-// add counts a new connection, and makes room for it.
+// add counts a new connection, and makes room for it: the oldest one that no request is being
+// answered on is ended, which may be the new one itself.
 func (c *connections) add(conn net.Conn) *connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clock++
 	e := &connection{conn: conn, owner: c, peer: peerOf(conn.RemoteAddr().String()), last: c.clock, unused: true}
-	room := true
-	if c.peers[e.peer] >= c.perPeer {
-		room = c.evict(e.peer)
-	} else if len(c.open) >= c.total {
-		room = c.evict("")
-	}
-	c.open[conn] = e
-	c.peers[e.peer]++
-	if !room {
-		c.end(e)
-	}
-	return e
-}
-
-// evict closes the oldest connection of a peer, or of all, that no request is being
-// answered on, and reports whether there was one.
-func (c *connections) evict(peer string) bool {
-	var oldest *connection
-	for _, e := range c.open {
-		if !e.busy && (peer == "" || e.peer == peer) && (oldest == nil || e.last < oldest.last) {
-			oldest = e
+	of, oldest := 0, e
+	for _, other := range c.open {
+		if other.peer == e.peer {
+			of++
 		}
 	}
-	if oldest != nil {
-		c.end(oldest)
+	c.open[conn] = e
+	if of < c.perPeer && len(c.open) <= c.total {
+		return e
 	}
-	return oldest != nil
+	for _, other := range c.open {
+		if !other.busy && other.last < oldest.last && (of < c.perPeer || other.peer == e.peer) {
+			oldest = other
+		}
+	}
+	c.end(oldest)
+	return e
 }
 
 // end closes a connection at once: TLS would wait to say goodbye. Its server goroutine sees
 // the failure and ends.
 func (c *connections) end(e *connection) {
-	c.forget(e)
+	delete(c.open, e.conn)
 	conn := e.conn
 	if t, ok := conn.(*tls.Conn); ok {
 		conn = t.NetConn()
 	}
 	_ = conn.Close()
-}
-
-func (c *connections) forget(e *connection) {
-	delete(c.open, e.conn)
-	if c.peers[e.peer]--; c.peers[e.peer] == 0 {
-		delete(c.peers, e.peer)
-	}
 }
 
 func (c *connections) track(conn net.Conn, state http.ConnState) {
@@ -121,7 +104,7 @@ func (c *connections) track(conn net.Conn, state http.ConnState) {
 	case state == http.StateIdle:
 		e.busy, e.last = false, c.clock
 	case state == http.StateClosed || state == http.StateHijacked:
-		c.forget(e)
+		delete(c.open, conn)
 	}
 }
 

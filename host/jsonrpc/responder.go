@@ -67,17 +67,26 @@ func (e *responder) handle(ctx context.Context, req *Request) (rep Reply, r *Ref
 		}
 	}()
 	res := e.handler.Handle(ctx, req)
-	if res.Status != 0 && (res.Status < 200 || res.Status > 599) {
-		return rep, refusal(ReasonInternal, "the handler gave an invalid HTTP status")
+	status, wrong := res.Sent(req)
+	if wrong != "" {
+		return rep, refusal(ReasonInternal, wrong)
 	}
-	if req.Kind == KindCall && res.Body == nil && res.Error == nil && res.Result == nil {
-		return rep, refusal(ReasonInternal, "the handler gave no answer")
+	return Reply{Status: status, Body: res.Encode(req)}, nil
+}
+
+// Sent returns the HTTP status with which the response to req is sent or, if the server
+// refuses to send it, what is wrong with it.
+func (res *Response) Sent(req *Request) (status int, wrong string) {
+	empty := res.Body == nil && res.Error == nil && (req.Kind == KindNotification || res.Result == nil)
+	switch {
+	case res.Status != 0 && (res.Status < 200 || res.Status > 599):
+		return 0, "the handler gave an invalid HTTP status"
+	case empty && req.Kind == KindCall:
+		return 0, "the handler gave no answer"
+	case empty:
+		return cmp.Or(res.Status, http.StatusAccepted), ""
 	}
-	rep = Reply{Status: cmp.Or(res.Status, http.StatusOK), Body: res.Encode(req)}
-	if res.Status == 0 && len(rep.Body) == 0 {
-		rep.Status = http.StatusAccepted
-	}
-	return rep, nil
+	return cmp.Or(res.Status, http.StatusOK), ""
 }
 
 // Encode returns the body of the answer to req, nil for none.

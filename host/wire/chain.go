@@ -15,7 +15,6 @@ package wire
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -79,7 +78,7 @@ func (c *Chain) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Respon
 	}
 	x := &Exchange{RPC: rpc, mcp: IsMCP(rpc.Header), plain: c.cfg.Agent == nil}
 	c.serve(ctx, x)
-	if c.cfg.Log != nil && answered(x) { // else the server refuses to send it, and Refuse logs that
+	if c.cfg.Log != nil {
 		c.log(x, rpc.Method, began)
 	}
 	return x.response
@@ -190,22 +189,17 @@ func marshal(v any) jsontext.Value {
 // log adds a record of what has become of a request. A zero time means that it was refused
 // before it was handled.
 func (c *Chain) log(x *Exchange, method string, began time.Time) {
-	r := eventlog.Record{
-		Request: x.RPC.ID, Transport: string(x.RPC.Transport), Route: x.RPC.Route, Method: method, Status: x.response.Status,
+	res := &x.response
+	status, wrong := res.Sent(x.RPC)
+	if wrong != "" { // the server refuses to send it, and Refuse logs that
+		return
 	}
+	r := eventlog.Record{Request: x.RPC.ID, Transport: string(x.RPC.Transport), Route: x.RPC.Route, Method: method, Status: status}
 	if !began.IsZero() {
 		r.Duration = time.Since(began)
 	}
 	if x.Request != nil {
 		r.Conversation = x.Header.ConversationID
-	}
-	res := &x.response
-	switch empty := res.Body == nil && res.Error == nil && (x.RPC.Kind == jsonrpc.KindNotification || res.Result == nil); {
-	case res.Status != 0:
-	case empty:
-		r.Status = http.StatusAccepted
-	default:
-		r.Status = http.StatusOK
 	}
 	switch e := x.refusal; { // the data of an error may hold anything, but for codes and violations
 	case e != nil && e.Canonical != "":

@@ -210,7 +210,7 @@ func (c *Chain) messageInput(x *Exchange) {
 // respond replaces a response that is to be a canonical error: a refusal that has one, or
 // the output of a tool that breaks its schema.
 func (c *Chain) respond(x *Exchange) {
-	if x.mcp || c.cfg.Registry == nil || !answered(x) {
+	if _, wrong := x.response.Sent(x.RPC); wrong != "" || x.mcp || c.cfg.Registry == nil {
 		return
 	}
 	call, res := x.call, x.response
@@ -231,13 +231,6 @@ func (c *Chain) respond(x *Exchange) {
 	if refusal != nil {
 		x.refuse(refusal, said)
 	}
-}
-
-// answered reports whether the server will send the response.
-func answered(x *Exchange) bool {
-	res := &x.response
-	return (res.Status == 0 || res.Status >= http.StatusOK && res.Status <= 599) &&
-		(x.RPC.Kind != jsonrpc.KindCall || res.Body != nil || res.Error != nil || res.Result != nil)
 }
 
 // badResult returns the refusal for an output that breaks the schema of its tool. A message is read
@@ -293,7 +286,7 @@ func (c *Chain) Call(ctx context.Context, from *jsonrpc.Request, tool string, in
 	}
 	defer leave()
 	began := time.Now()
-	x := &Exchange{RPC: &jsonrpc.Request{Transport: from.Transport, Route: from.Route}, response: jsonrpc.Response{Status: http.StatusOK}}
+	x := &Exchange{RPC: &jsonrpc.Request{Transport: from.Transport, Route: from.Route}, response: jsonrpc.Response{Result: jsontext.Value("{}")}}
 	output, err := c.call(ctx, tool, input, serve)
 	if refusal := Canonical(err); refusal != nil {
 		x.refuse(refusal, nil)

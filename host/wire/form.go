@@ -74,14 +74,10 @@ func (f Form) changes() bool {
 
 // Call wraps a message, and returns where it goes.
 func (f Form) Call(m protocol.Message) (call jsonrpc.Message, target string, err error) {
-	if f.changes() {
-		return f.changed(m)
+	if !f.changes() {
+		call, err = f.Dialect.Call(m, f.Name)
+		return call, f.URL, err
 	}
-	call, err = f.Dialect.Call(m, f.Name)
-	return call, f.URL, err
-}
-
-func (f Form) changed(m protocol.Message) (call jsonrpc.Message, target string, err error) {
 	whole, sent, err := f.sends(m)
 	if err != nil {
 		return call, "", err

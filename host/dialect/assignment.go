@@ -50,16 +50,13 @@ func (r *Request) readAssignment(name string) *protocol.Error {
 	if !given {
 		round.Value = roundInID(string(rawjson.Text(id)))
 	}
-	r.Type, r.assignment = protocol.TypeRoundAnnouncement, strings.ToUpper(name)
+	r.Type, r.Assignment = protocol.TypeRoundAnnouncement, strings.ToUpper(name)
 	doc = doc.Without("match_id").Set("round_id", round.Value).Set("message_type", rawjson.Quote(string(r.Type)))
 	doc = doc.Set("matches", slices.Concat(jsontext.Value{'['}, match.Encode(), jsontext.Value{']'}))
 	r.doc, r.Raw = doc, doc.Encode()
 	r.Header.MessageType, r.Header.RoundID = r.Type, protocol.ReadHeader(doc).RoundID
 	return nil
 }
-
-// IsAssignment reports whether the request assigned a single match.
-func (r *Request) IsAssignment() bool { return r.assignment != "" }
 
 // assignedMatch returns the match in an assignment, whose players are texts or objects, or a list.
 func assignedMatch(doc rawjson.Object) rawjson.Object {

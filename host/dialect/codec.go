@@ -27,12 +27,14 @@ type Request struct {
 	ID      jsontext.Value  // of JSON-RPC, nil where it is not known
 	Mode    protocol.Mode   // in which it is read
 
+	// Assignment is the type under which it assigned a single match, empty for any other request.
+	Assignment string
+
 	doc  rawjson.Object // Raw, taken apart
 	tool string         // what the message was called by, echoed in some answers
 	path string         // to which a message without JSON-RPC was sent
 
-	said       rawjson.Object // the message before its fields got the names of the protocol
-	assignment string         // the type of an assignment, empty for any other request
+	said rawjson.Object // the message before its fields got the names of the protocol
 }
 
 // Open unwraps a request that host/jsonrpc has read and determines its message type. The Request is
@@ -80,7 +82,7 @@ func (c *Codec) OpenBody(body []byte) (*Request, error) {
 
 func (c *Codec) open(r *Request, bare bool) (refusal *protocol.Error) {
 	if !bare {
-		if r.Dialect, refusal = c.recognize(r.Method, r.doc); refusal != nil {
+		if r.Dialect, refusal = c.wrapped(r.Method, r.doc); refusal != nil {
 			return refusal
 		}
 	}
@@ -120,11 +122,6 @@ func (r *Request) Decode() (protocol.Message, error) {
 // method contradicts its message.
 func refuseShape(t protocol.Type, detail string) *protocol.Error {
 	return &protocol.Error{RPC: protocol.RPCInvalidRequest, Original: t, Detail: detail}
-}
-
-// refuseMethod is the Error for a message under the name of another type.
-func refuseMethod(t protocol.Type, name string, named protocol.Type) *protocol.Error {
-	return refuseShape(t, "The message is called by "+name+", which is for "+string(named)+".")
 }
 
 // refuseTool is the Error for tool input that cannot be read as such.

@@ -1,7 +1,7 @@
 package dialect
 
 import (
-	"slices"
+	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -13,12 +13,12 @@ func (p Place) structured() bool { return !p.Bare && (p.Message != "" || p.Heade
 // fits reports whether params look like a request in this place.
 func (p Place) fits(method string, params rawjson.Object) bool {
 	switch {
-	case p.Method != "" && p.Method != method:
+	case p.Method != method:
 		return false
 	case p.Header != "":
 		return params.Get(p.Header) != nil
 	case p.Name != "":
-		return params.Get(p.Name) != nil || params.Get(p.Message) != nil
+		return params.Get(p.Name, p.Message) != nil
 	default:
 		return params.Get(p.Message) != nil && params.Get("message_type") == nil
 	}
@@ -118,8 +118,8 @@ func (p Place) wrap(raw jsontext.Value, name string, refused bool) jsontext.Valu
 		out = append(out, rawjson.Member{Name: p.Name, Value: rawjson.Quote(name)})
 	}
 	if p.Content {
-		content := rawjson.Object{{Name: "type", Value: rawjson.Quote("text")}, {Name: "text", Value: rawjson.Quote(string(raw))}}.Encode()
-		out = append(out, rawjson.Member{Name: "content", Value: slices.Concat(jsontext.Value{'['}, content, jsontext.Value{']'})})
+		text := fmt.Appendf(nil, `[{"type":"text","text":%s}]`, rawjson.Quote(string(raw)))
+		out = append(out, rawjson.Member{Name: "content", Value: text})
 	}
 	if p.Message != "" {
 		out = append(out, rawjson.Member{Name: p.Message, Value: raw})

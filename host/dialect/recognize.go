@@ -9,48 +9,45 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// recognize returns the dialect of a request, found by its wrapping or, where it has none, by
-// the name of its method; a message that fits several is in the one that comes first.
-func (c *Codec) recognize(method string, params rawjson.Object) (*Dialect, *protocol.Error) {
-	var wrapped, owner, flat *Dialect
-	t := protocol.TypeOf(params)
+// wrapped returns the dialect by whose place a request is wrapped, or [Contracts].
+func (c *Codec) wrapped(method string, params rawjson.Object) (*Dialect, *protocol.Error) {
+	var found, owner *Dialect
 	for _, d := range known {
-		p := d.Request
-		switch {
-		case d.Marks != nil || p.Bare: // marks are compared after unwrapping
-		case !p.structured():
-			if flat == nil && d.nameOf(t) == method {
-				flat = d
-			}
+		switch p := d.Request; {
+		case !p.structured() || d.Marks != nil:
 		case !p.fits(method, params):
 			if p.Method == method {
 				owner = d
 			} else if p.Header != "" && params.Get(p.Header).Kind() == '{' {
 				return d, refuseShape("", "params."+p.Header+" goes with the method "+p.Method+".")
 			}
-		case wrapped == nil:
-			wrapped = d
-		case p.Name != "" && wrapped.Request.Name != "":
-			return wrapped, refuseTool(protocol.CanonicalInvalidToolInput, "A tool is called in one form at a time.",
-				protocol.Violation{Path: "/params/" + wrapped.Request.Name, Rule: "exclusive"}, protocol.Violation{Path: "/params/" + p.Name, Rule: "exclusive"})
+		case found == nil:
+			found = d
+		case p.Name != "" && found.Request.Name != "":
+			return found, refuseTool(protocol.CanonicalInvalidToolInput, "A tool is called in one form at a time.",
+				protocol.Violation{Path: "/params/" + found.Request.Name, Rule: "exclusive"}, protocol.Violation{Path: "/params/" + p.Name, Rule: "exclusive"})
 		}
 	}
-	if owner != nil && (c.mode == protocol.Strict || params.Get("message_type") == nil) {
-		flat = owner // which lacks something
+	if c.mode == protocol.Tolerant && params.Get("message_type") != nil {
+		owner = nil // else it lacks something
 	}
-	return cmp.Or(wrapped, flat, Contracts), nil
+	return cmp.Or(found, owner, Contracts), nil
 }
 
-// refine returns the dialect with the wrapping and names of d whose marks the
-// message has, or d itself.
+// refine returns the dialect of a message with the wrapping of d: the first whose marks it has, or
+// else the first without marks; where there is no wrapping, of those that use the method for its type.
 func refine(d *Dialect, method string, message rawjson.Object) *Dialect {
+	t, best := protocol.TypeOf(message), (*Dialect)(nil)
 	for _, other := range known {
-		if other.Marks != nil && other.Request == d.Request && other.Marks(message) &&
-			(d.Request.structured() || other.nameOf(protocol.TypeOf(message)) == method) {
-			return other
+		if other.Request != d.Request || best != nil && other.Marks == nil {
+			continue
+		}
+		named := d.Request.structured() || d == Bare || other.nameOf(t) == method
+		if named && (other.Marks == nil || other.Marks(message)) {
+			best = other
 		}
 	}
-	return d
+	return cmp.Or(best, d)
 }
 
 // dispatch determines the message type: by message_type, with which the name that the message was
@@ -64,16 +61,15 @@ func (r *Request) dispatch() *protocol.Error {
 	said := r.Header.MessageType
 	about, known := protocol.Describe(said)
 	named, found := protocol.TypeOfMethod(name)
-	if protocol.Assigns(string(said)) || !known && protocol.Assigns(name) {
-		if found && named != protocol.TypeRoundAnnouncement {
-			return refuseMethod(said, name, named)
-		}
-		return r.readAssignment(cmp.Or(string(said), name))
-	}
-	if said != "" && found && named != said {
-		return refuseMethod(said, name, named)
+	means, assigns := said, protocol.Assigns(string(said)) || !known && protocol.Assigns(name)
+	if assigns {
+		means = protocol.TypeRoundAnnouncement
 	}
 	switch {
+	case means != "" && found && named != means:
+		return refuseShape(said, "The message is called by "+name+", which is for "+string(named)+".")
+	case assigns:
+		return r.readAssignment(cmp.Or(string(said), name))
 	case !known && found:
 		about, _ = protocol.Describe(named)
 	case !known && r.Dialect.Request.Name != "":

@@ -171,7 +171,7 @@ func (r *Request) widened(raw jsontext.Value) jsontext.Value {
 	tolerant := r.Mode == protocol.Tolerant
 	wide := tolerant && (r.Dialect.Answer.Both || r.Header.MessageType == "" && !r.Dialect.Request.structured())
 	asks := tolerant && r.Type == protocol.TypeChooseParityCall && bytes.IndexByte(r.Raw, '[') >= 0
-	if r.said == nil && r.assignment == "" && !asks && !wide {
+	if r.said == nil && r.Assignment == "" && !asks && !wide {
 		return raw
 	}
 	doc := rawjson.Split(raw)
@@ -191,8 +191,8 @@ func (r *Request) widened(raw jsontext.Value) jsontext.Value {
 			doc = append(doc, m)
 		}
 	}
-	if r.assignment != "" {
-		doc = doc.Set("message_type", rawjson.Quote(r.assignment+"_ACK"))
+	if r.Assignment != "" {
+		doc = doc.Set("message_type", rawjson.Quote(r.Assignment+"_ACK"))
 	}
 	return doc.Encode()
 }

@@ -87,7 +87,7 @@ func (r *Referee) mine(in *wire.Exchange, a *protocol.AnnouncedMatch) bool {
 	case r.cfg.Mode == protocol.Strict:
 		return a.RefereeID == "" && a.RefereeEndpoint == r.cfg.Endpoint
 	case a.RefereeID == "" && a.RefereeEndpoint == "":
-		return in.IsAssignment()
+		return in.Assignment != ""
 	}
 	return agent.SameEndpoint(a.RefereeEndpoint, r.cfg.Endpoint) && (a.RefereeID == "" || !r.member.Me.ManagerProved())
 }

@@ -178,7 +178,7 @@ func ReadRequest(body []byte) *Exchange {
 		x.Invalid = nil
 	}
 	x.Method, x.Type, x.Sender, x.Match = req.Method, req.Type, req.Header.Sender, req.Header.MatchID
-	x.Assignment = req.IsAssignment()
+	x.Assignment = req.Assignment != ""
 	if req.Dialect != nil {
 		x.Dialect = req.Dialect.Name
 	}

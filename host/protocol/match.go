@@ -82,11 +82,7 @@ func (m *GameJoinAck) Joins() (joins, said bool) {
 			return v, true
 		}
 	}
-	if m.Status == "" {
-		return false, false
-	}
-	joins = Means(Joining, m.Status)
-	return joins, joins || Means(Declining, m.Status)
+	return joining(m.Status)
 }
 
 // Chosen returns the choice under either of its names, "" without one.

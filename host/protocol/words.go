@@ -77,17 +77,19 @@ func Fails(doc rawjson.Object) bool {
 }
 
 // Joins returns what an answer to an invitation says of joining, and whether it says
-// anything: by accept or another name of it, or by its status. A status that only
-// confirms receipt says nothing; the answer follows.
+// anything: by accept or another name of it, or by its status.
 func Joins(doc rawjson.Object) (joins, said bool) {
 	for _, name := range append(NamesOf("accept"), "status") {
-		word := strings.Trim(string(doc.Get(name)), `" `)
-		switch {
-		case word != "" && Means(Joining, word):
-			return true, true
-		case word != "" && Means(Declining, word):
-			return false, true
+		if joins, said = joining(strings.Trim(string(doc.Get(name)), `" `)); said {
+			break
 		}
 	}
-	return false, false
+	return joins, said
+}
+
+// joining returns whether a word says that a player joins, and whether it says anything. One that
+// only confirms receipt does not; the answer follows.
+func joining(word string) (joins, said bool) {
+	joins = Means(Joining, word)
+	return joins, joins || Means(Declining, word)
 }

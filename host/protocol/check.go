@@ -116,11 +116,12 @@ func (c *checker) missing(s *shape, seen *sight) {
 		if here && seen.null&(1<<i) == 0 {
 			continue
 		}
+		other := f.standIn(c.mode) && seen.here&(1<<s.index[f.alt]) != 0
 		conditional := c.mode == Strict && len(f.when) > 0 && slices.Contains(f.when, seen.on)
 		switch {
 		case here && conditional:
 			c.foundIn(f.name, "type", CodeInvalidFieldType)
-		case !here && (conditional || c.demands(f)) && !c.stoodIn(s, f, seen):
+		case !here && (conditional || c.demands(f)) && !other:
 			c.foundIn(f.name, "required", CodeMissingField)
 		}
 	}
@@ -130,10 +131,8 @@ func (c *checker) demands(f *field) bool {
 	return f.need == always || c.mode == Strict && (f.need == inStrict || f.need == inRequest && c.request)
 }
 
-func (c *checker) stoodIn(s *shape, f *field, seen *sight) bool {
-	has := func(name string) bool { return seen.here&(1<<s.index[name]) != 0 }
-	return slices.ContainsFunc(f.alt, has) || c.mode == Tolerant && slices.ContainsFunc(f.wildAlt, has)
-}
+// standIn reports whether another member may stand in for the field.
+func (f *field) standIn(mode Mode) bool { return f.alt != "" && (mode == Tolerant || !f.wild) }
 
 // Value checks a value that is not null, or that belongs to no member.
 func (c *checker) value(f *field, v jsontext.Value, at unsafe.Pointer) {
@@ -225,7 +224,7 @@ func (c *checker) text(f *field, s []byte) {
 			c.found("version", CodeVersionMismatch)
 		}
 	case kindTime:
-		if _, ok := readTimestamp(s); !ok {
+		if _, err := ParseTimestamp(s); err != nil {
 			c.found("time", CodeInvalidTimestamp)
 		}
 	case kindSender:

@@ -68,8 +68,8 @@ type field struct {
 	min, max  int64    // bounds of an integer in strict mode
 	bounded   bool
 	nonEmpty  bool     // the list has at least one element
-	alt       []string // members that may stand in for this one
-	wildAlt   []string // likewise, in tolerant mode only
+	alt       string   // a member that may stand in for this one
+	wild      bool     // ... in tolerant mode only
 	when      []string // demanded, and not null, where the shape's switch has one of these values
 	sub       *shape
 	elem      *field
@@ -122,10 +122,8 @@ func (f *field) add(words string, of *shape) {
 			f.oneOf = strings.Split(arg, ",")
 		case name == "only":
 			f.closed, f.code = true, Code(arg)
-		case name == "or":
-			f.alt = strings.Fields(arg)
-		case name == "orwild":
-			f.wildAlt = strings.Fields(arg)
+		case name == "or", name == "orwild":
+			f.alt, f.wild = arg, name == "orwild"
 		case name == "when":
 			on, values, _ := strings.Cut(arg, ":")
 			of.on, f.when = on, strings.Split(values, ",")

@@ -69,24 +69,16 @@ func Deadline(t time.Time) string {
 }
 
 // ParseTimestamp reads an ISO 8601 time in UTC, ending in Z or +00:00, with or
-// without fractions of a second. Any other offset is an error.
-func ParseTimestamp(s string) (time.Time, error) {
-	t, ok := readTimestamp([]byte(s))
-	if !ok {
+// without fractions of a second. Any other offset is an error. It refuses what [time.Time]
+// reads beyond RFC 3339: an hour of one digit, and a comma before the fraction. Leap seconds are
+// not read: no program of a league has a use for them, and most clocks none either.
+func ParseTimestamp[T ~string | ~[]byte](text T) (t time.Time, err error) {
+	s := []byte(text)
+	utc := bytes.HasSuffix(s, []byte("Z")) || bytes.HasSuffix(s, []byte("+00:00"))
+	if !utc || len(s) <= len("2006-01-02T15") || s[len("2006-01-02T15")] != ':' || bytes.IndexByte(s, ',') >= 0 || t.UnmarshalText(s) != nil {
 		return time.Time{}, fmt.Errorf("protocol: %q is not an ISO 8601 time in UTC ending in Z or +00:00", s)
 	}
 	return t.UTC(), nil
-}
-
-// readTimestamp refuses what [time.Time] reads beyond RFC 3339: an hour of one
-// digit, and a comma before the fraction. Leap seconds are not read: no program of
-// a league has a use for them, and most clocks none either.
-func readTimestamp(s []byte) (t time.Time, ok bool) {
-	utc := bytes.HasSuffix(s, []byte("Z")) || bytes.HasSuffix(s, []byte("+00:00"))
-	if !utc || len(s) <= len("2006-01-02T15") || s[len("2006-01-02T15")] != ':' || bytes.IndexByte(s, ',') >= 0 {
-		return t, false
-	}
-	return t, t.UnmarshalText(s) == nil
 }
 
 // A Role is the kind of agent that signs a message.

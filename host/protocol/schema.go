@@ -105,7 +105,7 @@ func (w schemaWriter) object(s *shape, of Type) rawjson.Object {
 		properties = append(properties, rawjson.Member{Name: f.name, Value: property.Encode()})
 		need := (&checker{mode: w.mode, request: w.request}).demands(f)
 		switch {
-		case need && w.mode == Strict && len(f.alt) == 0:
+		case need && w.mode == Strict && !f.standIn(Strict):
 			required = append(required, f.name)
 		case need:
 			rules = append(rules, w.oneIsThere(s, f))
@@ -138,9 +138,9 @@ func (w schemaWriter) object(s *shape, of Type) rawjson.Object {
 // oneIsThere demands the field or one that stands in for it. In tolerant mode
 // null and "" do not count as there.
 func (w schemaWriter) oneIsThere(s *shape, f *field) jsontext.Value {
-	names := append([]string{f.name}, f.alt...)
-	if w.mode == Tolerant {
-		names = append(names, f.wildAlt...)
+	names := []string{f.name}
+	if f.standIn(w.mode) {
+		names = append(names, f.alt)
 	}
 	var choices []map[string]any
 	for _, name := range names {

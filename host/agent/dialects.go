@@ -56,24 +56,24 @@ func (m *AnswerDialects) SetDefault(d *dialect.Dialect) {
 	}
 }
 
-// of returns what is remembered of a peer. The lock is held.
-func (m *AnswerDialects) of(who string) *answerForm {
+// of returns what is remembered of a peer. The lock is held until unlock is called.
+func (m *AnswerDialects) of(who string) (known *answerForm, unlock func()) {
+	m.mu.Lock()
 	if m.known == nil {
 		m.known = make(map[string]*answerForm)
 	}
-	known := m.known[who]
-	if known == nil {
+	if known = m.known[who]; known == nil {
 		known = &answerForm{form: m.common}
 		m.known[who] = known
 	}
-	return known
+	return known, m.mu.Unlock
 }
 
 // Form returns the trait of answers to a peer, empty for a plain result.
 func (m *AnswerDialects) Form(who string) string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.of(who).form
+	known, unlock := m.of(who)
+	defer unlock()
+	return known.form
 }
 
 // Dialect returns the dialect in which a peer that spoke in d is answered. The result of a tool
@@ -89,9 +89,9 @@ func (m *AnswerDialects) Dialect(who string, d *dialect.Dialect) *dialect.Dialec
 // Prefer has a peer answered in a form that its messages suggest, unless it has
 // shown what it reads or does not read.
 func (m *AnswerDialects) Prefer(who, form string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if known := m.of(who); !m.Fixed && !known.joined && !known.proven && known.missed == nil && known.form == "" {
+	known, unlock := m.of(who)
+	defer unlock()
+	if !m.Fixed && !known.joined && !known.proven && known.missed == nil && known.form == "" {
 		known.form = form
 	}
 }
@@ -100,9 +100,8 @@ func (m *AnswerDialects) Prefer(who, form string) {
 // have read one either, a join. Others are forms in which the same answer was given besides. It
 // reports whether the peer is answered in another form from now on.
 func (m *AnswerDialects) Missed(who, form string, choice bool, others ...string) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	known := m.of(who)
+	known, unlock := m.of(who)
+	defer unlock()
 	if m.Fixed || known.proven || known.joined && !choice || known.form != form {
 		return false // it was the answer that was lost, or this is known
 	}
@@ -126,9 +125,8 @@ func (m *AnswerDialects) Missed(who, form string, choice bool, others ...string)
 // a message of its own if posted. Which of the two it has read cannot be known, so
 // that this replaces the plain form only.
 func (m *AnswerDialects) Joined(who string, posted bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	known := m.of(who)
+	known, unlock := m.of(who)
+	defer unlock()
 	if posted && !m.Fixed && !known.joined && known.form == "" {
 		known.form = dialect.TraitAsync
 	}
@@ -137,7 +135,7 @@ func (m *AnswerDialects) Joined(who string, posted bool) {
 
 // Proven notes that a peer has counted a choice, and so reads answers of its form.
 func (m *AnswerDialects) Proven(who string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.of(who).proven = true
+	known, unlock := m.of(who)
+	defer unlock()
+	known.proven = true
 }

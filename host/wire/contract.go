@@ -162,7 +162,7 @@ func (c *Chain) input(tool string, input jsontext.Value, path string) *protocol.
 	if err != nil {
 		return c.ours(tool, err)
 	}
-	if found := io.CheckInput(input, path); found != nil {
+	if found := io.In.Check(input, path, schema.MaxValues); found != nil {
 		return refuse(protocol.CanonicalInvalidToolInput, found...)
 	}
 	return nil
@@ -174,7 +174,7 @@ func (c *Chain) output(tool string, output jsontext.Value, path string) *protoco
 	if err != nil {
 		return c.ours(tool, err)
 	}
-	if found := io.CheckOutput(output, path); found != nil {
+	if found := io.Out.Check(output, path, len(output)+1); found != nil {
 		return c.ours(tool, errBadOutput, found...)
 	}
 	return nil

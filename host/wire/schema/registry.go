@@ -76,15 +76,15 @@ type ToolIO struct {
 	// JSON (RFC 8785) of {"tool", "input", "output"}.
 	Fingerprint string
 
-	input, output *Validator
+	In, Out *Validator // of Input and Output
 }
 
 func (t Tool) compile() (io *ToolIO, err error) {
 	io = &ToolIO{Tool: t}
-	if io.input, err = Compile(t.Input); err != nil {
+	if io.In, err = Compile(t.Input); err != nil {
 		return nil, fmt.Errorf("schema: tool %q: input schema: %w", t.Name, err)
 	}
-	if io.output, err = Compile(t.Output); err != nil {
+	if io.Out, err = Compile(t.Output); err != nil {
 		return nil, fmt.Errorf("schema: tool %q: output schema: %w", t.Name, err)
 	}
 	doc, err := json.Marshal(map[string]any{"tool": t.Name, "input": t.Input, "output": t.Output})
@@ -96,17 +96,6 @@ func (t Tool) compile() (io *ToolIO, err error) {
 	}
 	io.Fingerprint = fmt.Sprintf("%x", sha256.Sum256(doc))
 	return io, nil
-}
-
-// CheckInput validates an input against its schema and returns what it breaks,
-// sorted; nil if it keeps it. The root is put before every path.
-func (io *ToolIO) CheckInput(input jsontext.Value, root string) []protocol.Violation {
-	return io.input.check(input, root, MaxValues)
-}
-
-// CheckOutput is CheckInput for output, without a bound on its size.
-func (io *ToolIO) CheckOutput(output jsontext.Value, root string) []protocol.Violation {
-	return io.output.check(output, root, len(output)+1)
 }
 
 // LeagueTools returns the tools of an agent that accepts messages of these types, by default of all

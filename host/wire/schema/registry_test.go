@@ -179,7 +179,7 @@ func TestViolations(t *testing.T) {
 		{`{"properties":{"a":false}}`, `{"a":1}`, v("/a", "false")},
 		{`{"additionalProperties":{"additionalProperties":false}}`, `{"short":{"` + strings.Repeat("x", 300) + `":1}}`, v("/short", "additionalProperties")},
 	} {
-		if got := load(t, tt.schema).CheckInput([]byte(tt.input), ""); !reflect.DeepEqual(got, tt.want) {
+		if got := load(t, tt.schema).In.Check([]byte(tt.input), "", MaxValues); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%.200s by %s:\n got %v\nwant %v", tt.input, tt.schema, got, tt.want)
 		}
 	}
@@ -195,12 +195,12 @@ func TestViolationsAreStable(t *testing.T) {
 		fmt.Fprintf(&doc, `,"k%02d":{"long%d":"","b":%d}`, i, i, i)
 	}
 	input := []byte("{" + doc.String()[1:] + "}")
-	first := io.CheckInput(input, "")
+	first := io.In.Check(input, "", MaxValues)
 	if len(first) != 32 || first[0] != (protocol.Violation{Path: "/k00/b", Rule: "type"}) || first[1] != (protocol.Violation{Path: "/k00/long0", Rule: "propertyNames"}) {
 		t.Fatalf("%d violations: %v", len(first), first)
 	}
 	for range 50 {
-		if again := io.CheckInput(input, ""); !reflect.DeepEqual(again, first) {
+		if again := io.In.Check(input, "", MaxValues); !reflect.DeepEqual(again, first) {
 			t.Fatalf("another time: %v\nfirst: %v", again, first)
 		}
 	}

@@ -63,9 +63,9 @@ var slots = make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))
 
 const large = 16 << 10 // bytes
 
-// check returns what a JSON text of at most most values breaks, sorted. The root is put
-// before every path.
-func (v *Validator) check(raw jsontext.Value, root string, most int) (found []protocol.Violation) {
+// Check validates a JSON text of at most most values and returns what it breaks, sorted; nil if it
+// keeps the schema. The root is put before every path.
+func (v *Validator) Check(raw jsontext.Value, root string, most int) (found []protocol.Violation) {
 	if len(raw) >= large {
 		slots <- struct{}{}
 		defer func() { <-slots }()

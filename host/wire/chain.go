@@ -13,6 +13,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -55,9 +56,7 @@ type Chain struct {
 
 // New returns a chain with all stages.
 func New(cfg Config) *Chain {
-	if cfg.Errors == nil {
-		cfg.Errors = slog.New(slog.DiscardHandler)
-	}
+	cfg.Errors = cmp.Or(cfg.Errors, slog.New(slog.DiscardHandler))
 	c := &Chain{cfg: cfg}
 	if cfg.Deterministic {
 		c.turn = make(chan struct{}, 1)
@@ -142,10 +141,7 @@ func (c *Chain) Refuse(ctx context.Context, rpc *jsonrpc.Request, r *jsonrpc.Ref
 	if c.cfg.Agent != nil {
 		sent = c.cfg.Agent.serverRefused(rpc, r)
 	}
-	shown := sent
-	if shown == nil {
-		shown = r.Error()
-	}
+	shown := cmp.Or(sent, r.Error())
 	x.response = jsonrpc.Response{Status: r.Status, Error: shown}
 	if refusal := c.serverRefusal(rpc, r); refusal != nil && !IsMCP(rpc.Header) {
 		x.refusal = refusal
@@ -155,12 +151,8 @@ func (c *Chain) Refuse(ctx context.Context, rpc *jsonrpc.Request, r *jsonrpc.Ref
 		if leave, err := c.enter(context.WithoutCancel(ctx)); err == nil {
 			defer leave()
 		}
-		method := rpc.Method
-		if method == "" {
-			doc, _ := rawjson.Parse(rpc.Raw) // of what is no object there is no method
-			method = doc.Text("method")
-		}
-		c.log(x, method, time.Time{})
+		doc, _ := rawjson.Parse(rpc.Raw) // of what is no object there is no method
+		c.log(x, cmp.Or(rpc.Method, doc.Text("method")), time.Time{})
 	}
 	return sent
 }

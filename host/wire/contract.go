@@ -133,7 +133,7 @@ type toolCall struct {
 
 // findTool finds the tool that is called. Unless envelopes are strict, a known message
 // type replaces an unknown name, as in other dialects.
-func (c *Chain) findTool(x *Exchange, name string) (refusal *protocol.Error) {
+func (c *Chain) findTool(x *Exchange, name string) *protocol.Error {
 	call := x.call
 	tool, known := c.cfg.Registry.Find(name)
 	if !known && !c.cfg.Strict {
@@ -143,13 +143,11 @@ func (c *Chain) findTool(x *Exchange, name string) (refusal *protocol.Error) {
 	switch {
 	case known && !tool.Message:
 		x.plain = true
-		refusal = c.input(tool.Name, call.input, "/params/input")
+		return c.input(tool.Name, call.input, "/params/input")
 	case !known && (c.cfg.Strict || c.cfg.Agent == nil):
 		return unknownTool("/params/tool")
 	}
-	// The agent may know more names than the registry, such as those of managers
-	// that assign matches one by one.
-	return refusal
+	return nil // the agent may know more names, such as those of managers that assign matches one by one
 }
 
 func unknownTool(path string) *protocol.Error {

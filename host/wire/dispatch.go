@@ -68,10 +68,7 @@ func (d *Dispatcher) Takes() (protocol.Mode, []protocol.Type) {
 
 // Handle implements jsonrpc.Handler by the agent's stages of the chain alone.
 func (d *Dispatcher) Handle(ctx context.Context, rpc *jsonrpc.Request) jsonrpc.Response {
-	chain := Chain{cfg: Config{Agent: d}}
-	x := &Exchange{RPC: rpc}
-	chain.serve(ctx, x)
-	return x.response
+	return New(Config{Agent: d}).Handle(ctx, rpc)
 }
 
 // errAnswered ends the chain for a request that already has its answer.

@@ -104,24 +104,15 @@ var kept = []string{"detail", "error_code", "error_name", "original_message_type
 
 // rpcError returns the error object for a canonical error that was said otherwise before.
 func rpcError(e *protocol.Error, said jsontext.Value) *jsonrpc.Error {
-	form, data := e.Form(), canonicalData(e)
-	members, _ := rawjson.Parse(said) // of what is no object nothing is kept
+	form := e.Form()
+	data, _ := e.Data(protocol.Header{}) // its paths are of text that has been validated
+	members, _ := rawjson.Parse(said)    // of what is no object nothing is kept
 	for _, name := range kept {
 		if value := members.Get(name); value.Kind() == '"' {
 			data = slices.Concat(data[:len(data)-1], []byte(`,"`+name+`":`), value, []byte("}"))
 		}
 	}
 	return &jsonrpc.Error{Code: form.RPC, Message: form.Message, Data: data}
-}
-
-// canonicalData returns the data of a canonical error. A path that is no UTF-8 is left
-// out, which the parser lets nobody write.
-func canonicalData(e *protocol.Error) jsontext.Value {
-	data, err := e.Data(protocol.Header{})
-	if err != nil {
-		data, _ = refuse(e.Canonical).Data(protocol.Header{})
-	}
-	return data
 }
 
 // refuse answers the request by a canonical error.

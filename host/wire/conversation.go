@@ -149,14 +149,12 @@ func (c *Conversation) Settle(m protocol.Message, f Form) {
 // judgeKnown judges an attempt with a message that the peer should know: only if it
 // does not know the name, or fails without a word of the league, others are tried.
 func (c *Conversation) judgeKnown(_ context.Context, a *Attempt) Verdict {
-	switch {
-	case c.state != Known && c.state != Names:
-		switch {
-		case OnlyReceived(a.Err):
-			return Understood
-		case a.Form.URL != c.Peer.URL && errors.Is(a.Err, jsonrpc.ErrConnect):
-			return Misunderstood // nothing is there, but the peer has answered
-		}
+	switch seeks := c.state != Known && c.state != Names; {
+	case seeks && OnlyReceived(a.Err):
+		return Understood
+	case seeks && a.Form.URL != c.Peer.URL && errors.Is(a.Err, jsonrpc.ErrConnect):
+		return Misunderstood // nothing is there, but the peer has answered
+	case seeks:
 		return Judge(a.Err)
 	case a.Err == nil:
 		return Understood
@@ -168,7 +166,7 @@ func (c *Conversation) judgeKnown(_ context.Context, a *Attempt) Verdict {
 
 // wantsName reports whether another name may help after an error.
 func (c *Conversation) wantsName(err error) bool {
-	named := get(c.Peer, func() bool { return slices.Contains(c.Peer.settled, c.message.Head().MessageType) })
+	named := get(c.Peer, func() bool { return c.Peer.settled[c.message.Head().MessageType] })
 	return UnknownMethod(err) || unreadable(err) && (c.state == Names || !named)
 }
 
@@ -253,10 +251,7 @@ func document(target string, d *dialect.Dialect, call jsonrpc.Message) string {
 
 // more reports whether there is another attempt to make. It enters the next states until there is.
 func (c *Conversation) more(ctx context.Context) bool {
-	for len(c.agenda) == 0 && c.settled == nil {
-		if !c.advance(ctx, c.message.Head().MessageType) {
-			return false
-		}
+	for len(c.agenda) == 0 && c.settled == nil && c.advance(ctx, c.message.Head().MessageType) {
 	}
 	return len(c.agenda) > 0 && c.requests < c.most
 }

@@ -29,7 +29,7 @@ type Peer struct {
 	forms      map[protocol.Type]Form  // that worked, where they are not the dialect's own
 	unheard    map[protocol.Type]error // notifications that it knows by no name
 	understood bool                    // it has answered a message
-	settled    []protocol.Type         // types for which no other names need to be tried
+	settled    map[protocol.Type]bool  // for which no other names need to be tried
 	at         string                  // where it takes messages, if not at URL
 	listed     bool                    // it was asked for its tools
 	assignment string                  // method by which it accepts single assignments, if not by announcements
@@ -45,7 +45,7 @@ type published struct {
 
 // NewPeer returns a peer that speaks a dialect.
 func NewPeer(url string, d *dialect.Dialect) *Peer {
-	return &Peer{URL: url, Dialect: d, forms: make(map[protocol.Type]Form), unheard: make(map[protocol.Type]error)}
+	return &Peer{URL: url, Dialect: d, forms: make(map[protocol.Type]Form), unheard: make(map[protocol.Type]error), settled: make(map[protocol.Type]bool)}
 }
 
 // GuessPeer returns a peer whose dialect is not known: calls try one dialect
@@ -105,12 +105,7 @@ func (p *Peer) Form(t protocol.Type) (Form, error) {
 // name records that the name of a type is settled: the peer has understood it, or
 // fails under every name.
 func (p *Peer) name(t protocol.Type, understood bool) {
-	p.note(func() {
-		p.understood = p.understood || understood
-		if !slices.Contains(p.settled, t) {
-			p.settled = append(p.settled, t)
-		}
-	})
+	p.note(func() { p.understood, p.settled[t] = p.understood || understood, true })
 }
 
 func (p *Peer) guessed() bool { return get(p, func() bool { return p.guess }) }

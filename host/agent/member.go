@@ -247,10 +247,7 @@ type Stay struct {
 // Stay blocks until ctx ends, the agent leaves, or the journal cannot be
 // written. The end of ctx is not an error.
 func (m *Member) Stay(ctx context.Context, s Stay) error {
-	look, stopLooking := tick(s.Every)
-	defer stopLooking()
-	idle, stopIdling := tick(m.IdleExit / 4)
-	defer stopIdling()
+	look, idle := time.Tick(s.Every), time.Tick(m.IdleExit/4) // nil unless positive
 	for {
 		var leave bool
 		var err error
@@ -277,16 +274,6 @@ func (m *Member) Stay(ctx context.Context, s Stay) error {
 			return err
 		}
 	}
-}
-
-// tick returns a channel that gets a value every d, and what stops it; a nil
-// channel unless d is positive.
-func tick(d time.Duration) (<-chan time.Time, func()) {
-	if d <= 0 {
-		return nil, func() {}
-	}
-	t := time.NewTicker(max(d, time.Millisecond))
-	return t.C, t.Stop
 }
 
 // Ended returns the error of an agent, nil if it may be due to the end of ctx.

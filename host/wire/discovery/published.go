@@ -91,27 +91,18 @@ func ReadOpenAPI(raw []byte) ([]Operation, bool) {
 
 // queryOf returns the parameters of the URL of an operation as one schema.
 func queryOf(post rawjson.Object, root jsontext.Value) Schema {
-	var properties rawjson.Object
-	var required []string
+	s := Schema{root: root}
 	for _, e := range rawjson.Elements(post.Get("parameters")) {
 		p := rawjson.Split(e)
 		if p.Text("in") != "query" || p.Text("name") == "" {
 			continue
 		}
-		schema := p.Get("schema")
-		if schema == nil {
-			schema = jsontext.Value("{}")
-		}
-		properties = append(properties, rawjson.Member{Name: p.Text("name"), Value: schema})
+		s.properties = append(s.properties, rawjson.Member{Name: p.Text("name"), Value: p.Get("schema")})
 		if p.Get("required").Kind() == 't' {
-			required = append(required, string(rawjson.Quote(p.Text("name"))))
+			s.required = append(s.required, p.Text("name"))
 		}
 	}
-	if properties == nil {
-		return Schema{}
-	}
-	list := jsontext.Value("[" + strings.Join(required, ",") + "]")
-	return Schema{rawjson.Object{{Name: "properties", Value: properties.Encode()}, {Name: "required", Value: list}}, root}
+	return s
 }
 
 // general are the words of paths that take messages of all types.
@@ -120,7 +111,7 @@ var general = []string{"api", "rpc", "jsonrpc", "mcp", "league", "manager", "age
 // General reports whether an operation takes messages of any type: its body is that of a JSON-RPC
 // request or, where that is not described, its path names no action, or JSON-RPC.
 func (o Operation) General() bool {
-	declared, words := o.Body.properties(), protocol.WordsOf(o.Path)
+	declared, words := o.Body.properties, protocol.WordsOf(o.Path)
 	return declared.Get("method") != nil || len(declared) == 0 &&
 		(slices.ContainsFunc(words, func(w string) bool { return w == "mcp" || w == "rpc" || w == "jsonrpc" }) ||
 			!slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(general, w) }))

@@ -18,8 +18,10 @@ import (
 
 // A Schema is the published JSON Schema of the arguments of a tool or of the body of a request.
 type Schema struct {
-	doc  rawjson.Object // without a reference; empty for a schema that is no object
-	root jsontext.Value // where references lead to
+	doc        rawjson.Object // without a reference; empty for a schema that is no object
+	properties rawjson.Object
+	required   []string
+	root       jsontext.Value // where references lead to
 }
 
 // NewSchema returns the schema of a document that stands alone.
@@ -29,25 +31,28 @@ func NewSchema(raw jsontext.Value) Schema { return within(raw, raw, 0) }
 // first of alternatives that is not null.
 func within(root, raw jsontext.Value, depth int) Schema {
 	doc := rawjson.Split(raw)
-	if depth >= maxDepth {
-		return Schema{doc, root}
-	}
-	if path, ok := strings.CutPrefix(doc.Text("$ref"), "#"); ok {
-		return within(root, follow(root, jsontext.Pointer(path)), depth+1)
-	}
-	for _, e := range rawjson.Elements(doc.Get("anyOf", "oneOf", "allOf")) {
-		if inner := within(root, e, depth+1); inner.doc.Text("type") != "null" {
-			return inner
+	if depth < maxDepth {
+		if path, ok := strings.CutPrefix(doc.Text("$ref"), "#"); ok {
+			return within(root, follow(root, jsontext.Pointer(path)), depth+1)
+		}
+		for _, e := range rawjson.Elements(doc.Get("anyOf", "oneOf", "allOf")) {
+			if inner := within(root, e, depth+1); inner.doc.Text("type") != "null" {
+				return inner
+			}
 		}
 	}
-	return Schema{doc, root}
+	s := Schema{doc: doc, properties: rawjson.Split(doc.Get("properties")), root: root}
+	for _, e := range rawjson.Elements(doc.Get("required")) {
+		s.required = append(s.required, string(rawjson.Text(e)))
+	}
+	return s
 }
 
 // maxDepth limits the objects in objects, and the references, of a schema.
 const maxDepth = 5
 
 // Empty reports whether a schema declares no member.
-func (s Schema) Empty() bool { return len(s.properties()) == 0 }
+func (s Schema) Empty() bool { return len(s.properties) == 0 }
 
 // Fill returns the object that the schema declares, with the values of a message: by the names of
 // its fields and their synonyms, in the object at the top and in those within. A member that is
@@ -140,11 +145,7 @@ func Add(object, message rawjson.Object, names []string) rawjson.Object {
 
 func (s Schema) fill(from *source, depth int) rawjson.Object {
 	var out rawjson.Object
-	var required []string
-	for _, e := range rawjson.Elements(s.doc.Get("required")) {
-		required = append(required, string(rawjson.Text(e)))
-	}
-	for _, p := range s.properties() {
+	for _, p := range s.properties {
 		if from.left--; from.left < 0 || depth > maxDepth {
 			break
 		}
@@ -156,7 +157,7 @@ func (s Schema) fill(from *source, depth int) rawjson.Object {
 		if v != nil {
 			v = inner.coerce(v)
 		}
-		if v == nil && slices.Contains(required, p.Name) {
+		if v == nil && slices.Contains(s.required, p.Name) {
 			v = inner.blank(from, depth)
 		}
 		if v != nil {
@@ -258,10 +259,6 @@ func (s Schema) blank(from *source, depth int) jsontext.Value {
 	return s.allowed(rawjson.Quote(""))
 }
 
-func (s Schema) properties() rawjson.Object {
-	return rawjson.Split(s.doc.Get("properties"))
-}
-
 // kind returns the type that the schema declares, "" where it declares none.
 func (s Schema) kind() string {
 	declared := s.doc.Get("type")
@@ -270,7 +267,7 @@ func (s Schema) kind() string {
 			return name
 		}
 	}
-	if s.doc.Get("properties") != nil {
+	if s.properties != nil {
 		return "object"
 	}
 	return ""

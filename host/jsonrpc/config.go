@@ -28,9 +28,8 @@ type Config struct {
 	// Where the body is not a request (KindCall without a Method: bad JSON, a batch, a response),
 	// only Raw and what does not come from the body are filled in.
 	Divert func(*Request) bool
-	// Beside, if set, is called for every stream that ServeStdio serves, and
-	// returns a Side for messages that are not for the endpoint. The side writes
-	// its lines with send, which is safe for concurrent use.
+	// Beside, if set, returns the Side of a stream that ServeStdio serves. It writes its
+	// lines with send, which is safe for concurrent use.
 	Beside func(send func(line []byte) error) Side
 
 	// Callers says which web pages may call, and by which names. Requests that it

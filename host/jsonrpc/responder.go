@@ -104,18 +104,12 @@ func (res Response) Encode(req *Request) []byte {
 	return frame(req.ID, rawjson.Member{Name: "result", Value: res.Result})
 }
 
-// A Side takes the messages of another protocol from a stream that it shares
-// with an endpoint. They reach neither the handler nor Config.Tap.
-type Side interface {
-	// Take is called with every line in order, and reports whether the message belongs to the side.
-	// Where the line is not a JSON-RPC request, refused says why the endpoint would refuse it. The
-	// context lives as long as the stream is served. Take blocks the reading of the stream, so it
-	// must not wait for the answer.
-	Take(ctx context.Context, req *Request, refused *Refusal) bool
-	// End is called after the last Take. It returns when every message taken has
-	// been answered or, soon after the context has ended, been abandoned.
-	End(ctx context.Context)
-}
+// A Side takes the messages of another protocol from a stream that it shares with an endpoint. They
+// reach neither the handler nor Config.Tap. It is called with every line in order, and returns what
+// serves the message, or nil for one that is not its own. Where the line is not a JSON-RPC request,
+// refused says why the endpoint would refuse it. ctx ends with the drain period. A Side blocks the
+// reading of the stream, so it must not wait for the answer; ServeStdio waits for what it returns.
+type Side func(ctx context.Context, req *Request, refused *Refusal) (serve func())
 
 // A Tap observes the messages of servers and clients, for recordings and measurements. It is called
 // with the message that opens an exchange. The function that it returns is called once with the one

@@ -184,31 +184,31 @@ func TestDivertedRequestsAreDrained(t *testing.T) {
 // side takes messages whose method begins with "theirs", and responses.
 type side struct {
 	send    func([]byte) error
-	mu      sync.Mutex
 	taken   []string
-	pending chan struct{} // closed when what was taken has been answered
-	ended   error
+	pending chan struct{} // closed when what was taken may be answered
+	begun   func()        // called for what is being served
+	ended   chan error
 }
 
-func (s *side) Take(_ context.Context, req *jsonrpc.Request, refused *jsonrpc.Refusal) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case refused != nil && !strings.Contains(string(req.Raw), `"result"`):
-		return false
-	case refused == nil && !strings.HasPrefix(req.Method, "theirs"):
-		return false
-	}
-	s.taken = append(s.taken, string(req.Raw))
-	return true
-}
-
-func (s *side) End(ctx context.Context) {
-	select {
-	case <-s.pending:
-		_ = s.send([]byte(`"late"`))
-	case <-ctx.Done():
-		s.ended = ctx.Err()
+func (s *side) beside(send func([]byte) error) jsonrpc.Side {
+	s.send = send
+	return func(ctx context.Context, req *jsonrpc.Request, refused *jsonrpc.Refusal) func() {
+		switch {
+		case refused != nil && !strings.Contains(string(req.Raw), `"result"`):
+			return nil
+		case refused == nil && !strings.HasPrefix(req.Method, "theirs"):
+			return nil
+		}
+		s.taken = append(s.taken, string(req.Raw))
+		return func() {
+			s.begun()
+			select {
+			case <-s.pending:
+				_ = s.send([]byte(`"late"`))
+			case <-ctx.Done():
+				s.ended <- ctx.Err()
+			}
+		}
 	}
 }
 
@@ -217,8 +217,8 @@ func TestSide(t *testing.T) {
 	t.Parallel()
 	in, lines := io.Pipe()
 	read, out := io.Pipe()
-	s := &side{pending: make(chan struct{})}
-	cfg := jsonrpc.Config{Beside: func(send func([]byte) error) jsonrpc.Side { s.send = send; return s }}
+	s := &side{pending: make(chan struct{}), begun: func() {}}
+	cfg := jsonrpc.Config{Beside: s.beside}
 	served := make(chan error, 1)
 	go func() {
 		served <- jsonrpc.ServeStdio(t.Context(), in, out, echo, cfg)
@@ -241,8 +241,10 @@ func TestSide(t *testing.T) {
 	}
 	lines.Close()
 	close(s.pending)
-	if !answers.Scan() || answers.Text() != `"late"` {
-		t.Errorf("at the end came %q", answers.Text())
+	for range 3 {
+		if !answers.Scan() || answers.Text() != `"late"` {
+			t.Errorf("at the end came %q", answers.Text())
+		}
 	}
 	if err := <-served; err != nil {
 		t.Error(err)
@@ -255,13 +257,13 @@ func TestSide(t *testing.T) {
 // TestSideIsCutOff: when the drain period is over, what is in progress there is given up.
 func TestSideIsCutOff(t *testing.T) {
 	t.Parallel()
-	in, _ := io.Pipe()
-	s := &side{pending: make(chan struct{})}
+	in, lines := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	err := jsonrpc.ServeStdio(ctx, in, io.Discard, echo, jsonrpc.Config{Drain: 1, Beside: func(func([]byte) error) jsonrpc.Side { return s }})
-	if err == nil || !strings.Contains(err.Error(), "cut off") || !errors.Is(s.ended, context.Canceled) {
-		t.Errorf("%v, and the side ended by %v", err, s.ended)
+	s := &side{pending: make(chan struct{}), begun: cancel, ended: make(chan error, 1)}
+	go func() { _, _ = io.WriteString(lines, `{"jsonrpc":"2.0","id":1,"method":"theirs"}`+"\n") }()
+	err := jsonrpc.ServeStdio(ctx, in, io.Discard, echo, jsonrpc.Config{Drain: 1, Beside: s.beside})
+	if err == nil || !strings.Contains(err.Error(), "cut off") || !errors.Is(<-s.ended, context.Canceled) {
+		t.Errorf("%v", err)
 	}
 }
 

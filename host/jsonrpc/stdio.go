@@ -36,12 +36,6 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Co
 	defer s.stop()
 	if cfg.Beside != nil {
 		s.side = cfg.Beside(s.send)
-		leave, _ := s.gate.enter(stdio, false) // it is open
-		go func() {                            // waited for by drain, through the gate
-			defer leave()
-			<-s.reading.Done()
-			s.side.End(work)
-		}()
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- s.read(work, r) }()
@@ -83,6 +77,7 @@ func (s *stdioServer) read(ctx context.Context, r io.Reader) error {
 	for lines.Scan() && s.reading.Err() == nil {
 		req := &Request{Transport: TransportSTDIO, Route: stdio, RemoteAddr: stdio}
 		var refused *Refusal
+		var serve func()
 		if lines.tooLong {
 			refused = bodyTooLarge(s.cfg.MaxBody)
 		} else {
@@ -91,16 +86,19 @@ func (s *stdioServer) read(ctx context.Context, r io.Reader) error {
 				continue
 			}
 			if s.side != nil {
-				flaw := req.parse(s.cfg.Lenient)
-				if s.side.Take(ctx, req, flaw) {
-					continue
-				}
+				serve = s.side(ctx, req, req.parse(s.cfg.Lenient))
 			}
 		}
-		select {
-		case s.tokens <- struct{}{}:
-		case <-s.reading.Done():
-			return nil
+		if serve == nil {
+			select {
+			case s.tokens <- struct{}{}:
+			case <-s.reading.Done():
+				return nil
+			}
+			serve = func() {
+				s.write(s.serve(ctx, req, refused))
+				<-s.tokens
+			}
 		}
 		leave, ended := s.gate.enter(stdio, false)
 		if ended != nil {
@@ -108,8 +106,7 @@ func (s *stdioServer) read(ctx context.Context, r io.Reader) error {
 		}
 		go func() { // waited for by drain, through the gate
 			defer leave()
-			s.write(s.serve(ctx, req, refused))
-			<-s.tokens
+			serve()
 		}()
 	}
 	if err := lines.Err(); err != nil && s.reading.Err() == nil {

@@ -27,7 +27,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 // server. The server takes what is Wanted with a header of MCP from the first initialize
 // (or server/discover) on; messages of the league stay the league's.
 func (s *Server) Beside(send func(line []byte) error) jsonrpc.Side {
-	return &stream{server: s, send: send, cancel: map[*jsonrpc.Request]context.CancelFunc{}}
+	return (&stream{server: s, send: send, cancel: map[*jsonrpc.Request]context.CancelFunc{}}).take
 }
 
 // stream is a stream to which the rules of the standard apply once it is open.
@@ -35,26 +35,28 @@ type stream struct {
 	server *Server
 	send   func(line []byte) error
 	open   bool // initialize or server/discover has come
-	calls  sync.WaitGroup
 
 	mu     sync.Mutex
-	over   bool                                    // no call may begin any more
 	cancel map[*jsonrpc.Request]context.CancelFunc // of the calls in flight
 }
 
-// Take implements jsonrpc.Side.
-func (l *stream) Take(ctx context.Context, req *jsonrpc.Request, refused *jsonrpc.Refusal) bool {
+// take is the jsonrpc.Side.
+func (l *stream) take(ctx context.Context, req *jsonrpc.Request, refused *jsonrpc.Refusal) (serve func()) {
+	done := func() {}
 	opens := req.Method == methodInitialize || req.Method == methodDiscover
 	l.open = l.open || opens
 	if refused != nil { // as a response is, which is the client's to send and changes nothing
 		doc, _ := rawjson.Parse(req.Raw) // nil where it is no object
-		return l.open && doc.Get("method") == nil && doc.Get("id") != nil && doc.Get("result", "error") != nil
+		if l.open && doc.Get("method") == nil && doc.Get("id") != nil && doc.Get("result", "error") != nil {
+			return done
+		}
+		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case !l.open, l.over, req.Method == "", !wanted(req, true):
-		return false
+	case !l.open, req.Method == "", !wanted(req, true):
+		return nil
 	case req.Method == "notifications/cancelled":
 		id := rawjson.Split(req.Params).Get("requestId")
 		for call, cancel := range l.cancel {
@@ -66,15 +68,15 @@ func (l *stream) Take(ctx context.Context, req *jsonrpc.Request, refused *jsonrp
 		l.answer(ctx, req)
 	default:
 		ctx, l.cancel[req] = context.WithCancel(ctx)
-		l.calls.Go(func() {
+		return func() {
 			l.answer(ctx, req)
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			l.cancel[req]()
 			delete(l.cancel, req)
-		})
+		}
 	}
-	return true
+	return done
 }
 
 // answer answers a message, unless that has been cancelled. jsonrpc.ServeStdio reports a
@@ -88,12 +90,4 @@ func (l *stream) answer(ctx context.Context, req *jsonrpc.Request) {
 	if line := res.Encode(req); line != nil && ctx.Err() == nil {
 		_ = l.send(line)
 	}
-}
-
-// End implements jsonrpc.Side. It may run beside the last Take.
-func (l *stream) End(context.Context) {
-	l.mu.Lock()
-	l.over = true
-	l.mu.Unlock()
-	l.calls.Wait()
 }

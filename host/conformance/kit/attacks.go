@@ -19,22 +19,21 @@ const (
 )
 
 // Attack is one kind of hostile message, made from a valid one: by a change of its
-// encoding, by an edit of its members, or by Send.
+// encoding, by an edit of its members, or otherwise.
 type Attack struct {
-	Name string
-	Code int // that the refusal should have; 0 for any
-	Body func(body []byte) []byte
-	Edit Edit
-	Send func(t *T, valid Request) *Answer
+	Name   string
+	Code   int // that the refusal should have; 0 for any
+	Body   func(body []byte) []byte
+	Edit   Edit
+	Change func(t *T, valid *Request)
 }
 
 // send makes the attack. It returns nil if the agent's dialect has no place for it.
 func (x Attack) send(t *T, valid Request) *Answer {
-	switch {
-	case x.Send != nil:
-		return x.Send(t, valid)
-	case x.Body == nil:
-		valid.Edit = x.Edit
+	if x.Body == nil {
+		if valid.Edit = x.Edit; x.Change != nil {
+			x.Change(t, &valid)
+		}
 		return t.Send(valid)
 	}
 	out := t.encode(valid)
@@ -65,30 +64,17 @@ func Attacks(method string) []Attack {
 		{Name: "version", Code: -32600, Body: func(b []byte) []byte {
 			return bytes.Replace(b, []byte(`"jsonrpc":"2.0"`), []byte(`"jsonrpc":"1.0"`), 1)
 		}},
-		{Name: "method", Code: -32600, Send: func(t *T, valid Request) *Answer {
-			valid.Dialect, valid.Method = t.OfKind(dialect.Contracts), method
-			return t.Send(valid)
-		}},
+		{Name: "method", Code: -32600, Change: func(t *T, r *Request) { r.Dialect, r.Method = t.OfKind(dialect.Contracts), method }},
 		{Name: "long", Edit: Set("x", strings.Repeat("x", tooLong))},
-		{Name: "media", Send: func(t *T, valid Request) *Answer {
-			valid.Header = http.Header{"Content-Type": {"text/plain"}}
-			return t.Send(valid)
-		}},
+		{Name: "media", Change: func(_ *T, r *Request) { r.Header = http.Header{"Content-Type": {"text/plain"}} }},
 		{Name: "protocol", Code: -32602, Edit: Set("protocol", "league.v9")},
 		{Name: "zone", Code: -32602, Edit: Set("timestamp", "2026-03-14T11:10:13+02:00")},
-		{Name: "type", Send: sendUnknownType},
+		{Name: "type", Edit: Set("message_type", "WEATHER_REPORT"), Change: func(t *T, r *Request) {
+			if d := t.form(*r).Dialect; d.Request.Method == "" && !d.Request.Bare {
+				r.Method = "notify_weather"
+			}
+		}},
 	}
-}
-
-func sendUnknownType(t *T, valid Request) *Answer {
-	if d := t.form(valid).Dialect; d.Request.Method == "" && !d.Request.Bare {
-		valid.Method = "notify_weather"
-	}
-	valid.Edit = Set("message_type", "WEATHER_REPORT")
-	if a := t.Send(valid); a.Err != nil || a.Document == nil {
-		return a
-	}
-	return &Answer{Refused: true} // an acknowledgement does no harm
 }
 
 // AttackTests test that an agent refuses attacks.
@@ -110,7 +96,9 @@ func AttackTests(all []Attack, sample Sample) map[string]func(*T) {
 			if a == nil {
 				t.Skip("it takes %s by %s, which has no place for that", valid.Message.Head().MessageType, t.form(valid))
 			}
-			t.TurnedDown(a)
+			if acknowledged := a.Err == nil && a.Document != nil; !acknowledged || x.Name != "type" { // which does no harm
+				t.TurnedDown(a)
+			}
 		}
 	}
 	return tests

@@ -21,21 +21,15 @@ import (
 	"github.com/strategylab/strategylab/host/wire"
 )
 
-// Monitor is a mutex with a condition: it guards what endpoints receive, and
-// checks wait on it. The zero value is ready to use.
+// Monitor is a mutex with a condition: it guards what endpoints receive, and checks wait on it.
 type Monitor struct {
 	sync.Mutex
-	Life    <-chan struct{} // nobody waits once it is closed; may be nil
-	changed chan struct{}   // closed and replaced on each change
+	Life    context.Context // nobody waits once it is done
+	changed sync.Cond
 }
 
-// Notify wakes everybody who waits. The lock is held.
-func (m *Monitor) Notify() {
-	if m.changed != nil {
-		close(m.changed)
-		m.changed = nil
-	}
-}
+// Notify wakes everybody who waits.
+func (m *Monitor) Notify() { m.changed.Broadcast() }
 
 // Do does something under the lock, and wakes everybody who waits.
 func (m *Monitor) Do(something func()) {
@@ -48,27 +42,19 @@ func (m *Monitor) Do(something func()) {
 // Until waits until a condition holds, which it tests under the lock, and
 // reports whether it came to hold in time.
 func (m *Monitor) Until(within time.Duration, holds func() bool) bool {
-	late := time.NewTimer(within)
-	defer late.Stop()
-	for {
-		m.Lock()
-		done := holds()
-		if m.changed == nil {
-			m.changed = make(chan struct{})
-		}
-		changed := m.changed
-		m.Unlock()
-		if done {
-			return true
-		}
-		select {
-		case <-changed:
-		case <-late.C:
-			return false
-		case <-m.Life:
+	ctx, cancel := context.WithTimeout(m.Life, within)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { m.Do(func() {}) })()
+	m.Lock()
+	defer m.Unlock()
+	m.changed.L = &m.Mutex
+	for !holds() {
+		if ctx.Err() != nil {
 			return false
 		}
+		m.changed.Wait()
 	}
+	return true
 }
 
 // Endpoint receives the messages of the agent under test for one of the suite's own agents.

@@ -148,7 +148,7 @@ func (c *Company) Enlist(a *Agent, create func(common agent.Config, failed func(
 	c.endpoints = append(c.endpoints, a.Endpoint)
 	joining, joined := context.WithCancelCause(c.Alive) // with how its first attempts have ended
 	made, err := create(agent.Config{
-		Endpoint: a.Endpoint.URL, Manager: a.Manager, Mode: protocol.Tolerant, Timeout: c.session.Timeout, Caller: a.Send.Caller(c.session.Timeout),
+		Endpoint: a.Endpoint.URL, Manager: a.Manager, Mode: protocol.Tolerant, Timeout: c.session.Timeout, Caller: c.session.caller(a.Send),
 		Backoff:    game.Backoff{Retries: 1, First: 50 * time.Millisecond, Most: 100 * time.Millisecond},
 		Registered: func() { joined(errJoined) },
 	}, joined)
@@ -212,21 +212,21 @@ func Recorded() protocol.Message {
 	return &protocol.MatchResultAck{Header: protocol.Header{MessageType: protocol.TypeMatchResultReport.Answer()}, Status: protocol.StatusAccepted, Recorded: protocol.Some(true)}
 }
 
-// A RoundTrip carries requests over connections that somebody else closes.
+// A RoundTrip carries a request.
 type RoundTrip func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error)
 
-// RoundTrip implements jsonrpc.RoundTripper.
-func (f RoundTrip) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
-	return f(ctx, out)
+// tapped is the transport of a session with another way to carry requests.
+type tapped struct {
+	jsonrpc.RoundTripper
+	carry RoundTrip
 }
 
-// Transport implements jsonrpc.RoundTripper.
-func (RoundTrip) Transport() jsonrpc.Transport { return jsonrpc.TransportHTTP }
+// RoundTrip implements jsonrpc.RoundTripper.
+func (t tapped) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+	return t.carry(ctx, out)
+}
 
-// Close implements jsonrpc.RoundTripper.
-func (RoundTrip) Close() error { return nil }
-
-// Caller returns one that sends by it as our own agents do.
-func (f RoundTrip) Caller(timeout time.Duration) *wire.Caller {
-	return &wire.Caller{Client: jsonrpc.NewClient(f, jsonrpc.ClientConfig{Timeout: timeout}), Codec: tolerant}
+// caller returns one that sends as our own agents do, over a tap.
+func (s *Session) caller(tap RoundTrip) *wire.Caller {
+	return &wire.Caller{Client: jsonrpc.NewClient(tapped{s.transport, tap}, jsonrpc.ClientConfig{Timeout: s.Timeout}), Codec: tolerant}
 }

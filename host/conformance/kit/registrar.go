@@ -67,7 +67,8 @@ var (
 
 // NewRegistrar listens as the manager of an agent. The caller closes its endpoint.
 func NewRegistrar(ctx context.Context, s *Session, role Role) (*Registrar, error) {
-	r := &Registrar{Session: s, role: role, ID: s.ID, Monitor: Monitor{Life: ctx.Done()}}
+	r := &Registrar{Session: s, role: role, ID: s.ID, Monitor: Monitor{Life: ctx}}
+	s.Registrar = r
 	var err error
 	if r.Endpoint, err = Listen(ctx, s.Listen); err != nil {
 		return nil, fmt.Errorf("listen as the manager of the %s: %w", role, err)

@@ -8,20 +8,13 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// registering are peers with which the agent under test registers.
-type registering interface{ self() *Registrar }
-
-func (t *T) registrar() *Registrar { return t.Peers.(registering).self() }
-
-func (r *Registrar) self() *Registrar { return r }
-
 // RegistrationTests test what the agent sent when it registered, and at the end of its
 // league, of which ids are the players. The first send it nothing, except that accepts, if
 // set, sends a message to its contact endpoint; the last may have it leave.
 func RegistrationTests(role Role, accepts func(t *T, url string) *Answer, ids func(t *T) []string) map[string]func(*T) {
 	first := func(run func(t *T, a *Registration)) func(*T) {
 		return func(t *T) {
-			r := t.registrar()
+			r := t.Session.Registrar
 			all := r.Attempts()
 			if len(all) == 0 {
 				r.NeedsRegistration(t)
@@ -31,7 +24,7 @@ func RegistrationTests(role Role, accepts func(t *T, url string) *Answer, ids fu
 		}
 	}
 	end := func(t *T) *Answer {
-		return t.Send(Request{Message: t.registrar().LeagueCompleted(ids(t)...)})
+		return t.Send(Request{Message: t.Session.Registrar.LeagueCompleted(ids(t)...)})
 	}
 	return map[string]func(*T){
 		"register.rpc": first(func(t *T, a *Registration) { t.Holds(Frame(a.Doc)) }),
@@ -75,7 +68,7 @@ func retried(t *T, first *Registration) {
 	if !t.Session.Busy {
 		t.Skip("its first registration was accepted; --busy refuses it once as a busy manager does, and an agent that does not retry must then be restarted")
 	}
-	all := t.registrar().Attempts()
+	all := t.Session.Registrar.Attempts()
 	if len(all) < 2 {
 		t.Fail("after HTTP 503 with Retry-After: 1 it did not register again within %v", t.Session.Wait)
 	}
@@ -104,7 +97,7 @@ func staysOrLeaves(t *T, tell func() *Answer) {
 }
 
 func registeredOnce(t *T, _ *Registration) {
-	r := t.registrar()
+	r := t.Session.Registrar
 	var accepted []*Registration
 	r.Do(func() { accepted = r.accepted() })
 	if n := len(accepted); n > 1+r.Renewals {

@@ -81,6 +81,7 @@ func (e *UnreachableError) Unwrap() error { return e.Err }
 // Session is one run of a suite against one agent.
 type Session struct {
 	Config
+	Registrar *Registrar // with which the agent registers; nil for a manager
 	transport jsonrpc.RoundTripper
 	selected  []string
 	lost      string                   // the check during which the agent became unreachable
@@ -169,8 +170,8 @@ var speaking = []int{
 // Accepted ends the check unless an answer accepts the request with a message
 // of a type. An empty type stands for any; an answer without a type passes.
 func (t *T) Accepted(a *Answer, want protocol.Type) {
-	if host, ok := t.Peers.(registering); ok && a.Refused && !host.self().Registered() { // it knows another manager, or none
-		t.Skip("the agent is not registered with this manager and answers with %s; start it with the manager %s, so that it knows the sender", a, host.self().Endpoint.URL)
+	if r := t.Session.Registrar; r != nil && a.Refused && !r.Registered() { // it knows another manager, or none
+		t.Skip("the agent is not registered with this manager and answers with %s; start it with the manager %s, so that it knows the sender", a, r.Endpoint.URL)
 	}
 	given := protocol.Type(a.Message.Text("message_type"))
 	switch {

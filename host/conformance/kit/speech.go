@@ -32,8 +32,8 @@ type Request struct {
 	NoID    bool             // leave the JSON-RPC id out
 	Method  string           // instead of the dialect's
 	Header  http.Header
-	// Wrap replaces the wrapping of the message.
-	Wrap func(d *dialect.Dialect) (jsonrpc.Message, error)
+	// AssignedBy is the name of the message that assigns the first match of an announcement in its place.
+	AssignedBy string
 	// Fault spoils the message before it is wrapped, and Edit changes the members
 	// of the message wherever its wrapping puts them. A check is skipped if that
 	// changes nothing, because the way has no place for it.
@@ -119,11 +119,10 @@ func (t *T) encode(r Request) *jsonrpc.Outgoing {
 
 // document wraps the message of a request.
 func (t *T) document(r Request, f wire.Form) *jsonrpc.Outgoing {
-	call, url, err := jsonrpc.Message{}, f.URL, error(nil)
-	if r.Wrap != nil {
-		call, err = r.Wrap(f.Dialect)
-	} else {
-		call, url, err = f.Call(r.Message)
+	call, url, err := f.Call(r.Message)
+	if a, is := r.Message.(*protocol.RoundAnnouncement); is && r.AssignedBy != "" {
+		calls, failed := f.Dialect.AssignmentCalls(r.AssignedBy, a)
+		call, url, err = append(calls, call)[0], f.URL, failed
 	}
 	if err != nil {
 		t.Skip("the message cannot be written in %s: %v", f.Dialect.Name, err)
@@ -252,7 +251,7 @@ type Record struct {
 // Record returns a caller whose exchanges are evidence of the check.
 func (t *T) Record() *Record {
 	r := &Record{t: t}
-	r.Caller = RoundTrip(r.RoundTrip).Caller(t.Session.Timeout)
+	r.Caller = t.Session.caller(r.RoundTrip)
 	return r
 }
 

@@ -52,7 +52,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 		Company: s.Company(ctx), session: s, run: jsonrpc.RandomID()[:8],
 		league: league{probes: map[string]*kit.Answer{}, missing: map[string]string{}},
 	}
-	p.Life = p.Alive.Done()
+	p.Life = p.Alive
 	for i := range s.Players + referees {
 		a := &member{role: protocol.RolePlayer, name: fmt.Sprintf("player-%d", i+1)}
 		if i >= s.Players {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/dialect"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -22,18 +21,7 @@ type assignment struct {
 // assigning returns the request that assigns matches in a way; if that assigns them one by one,
 // only the first.
 func (t *T) assigning(name string, matches ...*match) kit.Request {
-	a := t.announcement(matches...)
-	r := kit.Request{Message: a}
-	if name != "" {
-		r.Wrap = func(d *dialect.Dialect) (jsonrpc.Message, error) {
-			calls, err := d.AssignmentCalls(name, a)
-			if err != nil {
-				return jsonrpc.Message{}, err
-			}
-			return calls[0], nil
-		}
-	}
-	return r
+	return kit.Request{Message: t.announcement(matches...), AssignedBy: name}
 }
 
 // assign assigns matches in the way that the referee takes, and returns the last answer.

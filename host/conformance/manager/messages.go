@@ -3,13 +3,12 @@ package manager
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
-	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -216,49 +215,44 @@ func describesMatches(t T) {
 			if first[f.MatchID].MatchID == "" {
 				first[f.MatchID] = f
 			}
-			if why := t.misdescribes(m, f, first[f.MatchID]); why != "" {
+			if why, wrong := t.Catch(func() { t.describes(m, f, first[f.MatchID]) }); wrong {
 				t.failOn(m, "match %s: %s", f.MatchID, why)
 			}
 		}
 	}
 }
 
-// misdescribes says how a match is announced wrongly, after its first copy, "" if it is not.
-func (t T) misdescribes(m *message, f, first protocol.AnnouncedMatch) string {
-	var wrong []string
-	same := func(name, is, want string) {
-		if is != want {
-			wrong = append(wrong, fmt.Sprintf("%s is %q, want %q", name, is, want))
-		}
+// describes ends the check if a match is announced wrongly, after its first copy.
+func (t T) describes(m *message, f, first protocol.AnnouncedMatch) {
+	raw, err := json.Marshal(f)
+	if err != nil {
+		panic(err) // it was read
 	}
-	same("player_A_id", f.PlayerAID, first.PlayerAID)
-	same("player_B_id", f.PlayerBID, first.PlayerBID)
-	same("referee_id", cmp.Or(f.RefereeID, first.RefereeID), cmp.Or(first.RefereeID, f.RefereeID))
-	same("referee_endpoint", cmp.Or(f.RefereeEndpoint, first.RefereeEndpoint), cmp.Or(first.RefereeEndpoint, f.RefereeEndpoint))
-	named := func(a *member) bool { return f.RefereeID == a.id || f.RefereeEndpoint == a.Endpoint.URL }
-	i := slices.IndexFunc(t.referees(), named)
+	has := kit.Object(raw)
+	t.Agrees(has, map[string]string{
+		"player_A_id": first.PlayerAID, "player_B_id": first.PlayerBID,
+		"referee_id": cmp.Or(first.RefereeID, f.RefereeID), "referee_endpoint": cmp.Or(first.RefereeEndpoint, f.RefereeEndpoint),
+	})
+	i := slices.IndexFunc(t.referees(), func(a *member) bool { return f.RefereeID == a.id || f.RefereeEndpoint == a.Endpoint.URL })
 	switch {
 	case i >= 0:
-		same("referee_id", cmp.Or(f.RefereeID, t.referees()[i].id), t.referees()[i].id)
-		same("referee_endpoint", cmp.Or(f.RefereeEndpoint, t.referees()[i].Endpoint.URL), t.referees()[i].Endpoint.URL)
+		t.Agrees(has, map[string]string{"referee_id": t.referees()[i].id, "referee_endpoint": t.referees()[i].Endpoint.URL})
 	case f.RefereeID == "" || f.RefereeEndpoint == "": // those of another referee may be its own
-		wrong = append(wrong, fmt.Sprintf("no referee with the referee_id %q and the referee_endpoint %q has registered", f.RefereeID, f.RefereeEndpoint))
+		t.Fail("no referee with the referee_id %q and the referee_endpoint %q has registered", f.RefereeID, f.RefereeEndpoint)
 	}
-	if match := t.match(f.MatchID); match != nil && match.by == m && match.referee != nil {
-		endpoints, keys := []string{f.PlayerAEndpoint, f.PlayerBEndpoint}, []*credential.KeyPair{f.PlayerAKeys, f.PlayerBKeys}
-		for i, side := range []string{"A", "B"} {
-			player := t.withID(match.players[i])
-			if player == nil {
-				continue
-			}
-			same("player_"+side+"_endpoint", endpoints[i], player.Endpoint.URL)
-			if own := player.verifier.MatchKeys(t.leagueID, match.id, m.to.id); keys[i] != nil {
-				same("player_"+side+"_keys.send", keys[i].Send, own.Send)
-				same("player_"+side+"_keys.expect", keys[i].Expect, own.Expect)
+	match := t.match(f.MatchID)
+	if match == nil || match.by != m || match.referee == nil {
+		return
+	}
+	for i, side := range []string{"player_A", "player_B"} {
+		if player := t.withID(match.players[i]); player != nil {
+			own := player.verifier.MatchKeys(t.leagueID, match.id, m.to.id)
+			t.Says(has, map[string]string{side + "_endpoint": player.Endpoint.URL})
+			if keys := has.Object(side + "_keys"); keys != nil {
+				t.Says(keys, map[string]string{"send": own.Send, "expect": own.Expect})
 			}
 		}
 	}
-	return strings.Join(wrong, "; ")
 }
 
 // secret is a text that not every agent may know.

@@ -85,8 +85,9 @@ type Suite struct {
 type Peers interface {
 	// Describe returns how the agent calls itself and the dialect it is sent.
 	Describe() (agent, dialect string)
-	// Play has our own agents play with the agent, unless they have.
-	Play(t *T) Play
+	// Play has our own agents play with the agent, unless they have. It fails if they
+	// could not, and skips if that was not tried.
+	Play(t *T)
 	// Close stops the peers.
 	Close() error
 }
@@ -224,13 +225,11 @@ func (s *Session) pointless(check Check, earlier []Outcome) string {
 }
 
 // Play has our own agents play with the agent under test.
-func (s *Session) Play(ctx context.Context, peers Peers) (p Play) {
+func (s *Session) Play(ctx context.Context, peers Peers) Play {
 	if s.lost != "" {
-		return CouldNot("it has been unreachable since %s", s.lost)
+		return Play{true, "it has been unreachable since " + s.lost}
 	}
 	t := &T{ctx: ctx, Session: s, Peers: peers}
-	if why, ended := t.Catch(func() { p = peers.Play(t) }); ended {
-		return CouldNot("%s", why)
-	}
-	return p
+	end := t.catch(func() { peers.Play(t) })
+	return Play{Tried: end.status != Skipped, Why: end.detail}
 }

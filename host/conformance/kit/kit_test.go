@@ -44,7 +44,7 @@ func session(t *testing.T, url string, selected ...string) *kit.Session {
 type noPeers struct{}
 
 func (noPeers) Describe() (string, string) { return "", "" }
-func (noPeers) Play(*kit.T) kit.Play       { return kit.Played }
+func (noPeers) Play(*kit.T)                {}
 func (noPeers) Close() error               { return nil }
 
 func request() *protocol.LeagueQuery {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -27,15 +26,6 @@ type Play struct {
 	Tried bool   `json:"tried"`
 	Why   string `json:"why,omitempty"` // they could not, or it was not tried; empty if they have
 }
-
-// Played is that of agents that have played.
-var Played = Play{Tried: true}
-
-// CouldNot returns that of agents that could not play.
-func CouldNot(format string, args ...any) Play { return Play{true, fmt.Sprintf(format, args...)} }
-
-// NotTried returns that of agents that have not played.
-func NotTried(why string) Play { return Play{Why: why} }
 
 // Agent is one of our own players or referees.
 type Agent struct {
@@ -68,10 +58,11 @@ func (s *Session) Company(ctx context.Context) *Company {
 	return c
 }
 
-// Player adds a player that chooses at random, and tells over of the end of its matches.
-func (c *Company) Player(id, token string, over func(player.Event)) (*Agent, error) {
+// Player adds a player that chooses at random, and tells over of the end of its matches. Without
+// one, nothing is played.
+func (c *Company) Player(t *T, id, token string, over func(player.Event)) *Agent {
 	random, _ := builtin.Find("random")
-	return c.add(id, token, func(common agent.Config) (Runner, error) {
+	return c.add(t, id, token, func(common agent.Config) (Runner, error) {
 		return player.New(player.Config{Config: common, Factory: random, Watch: -1, League: &player.League{}, Events: func(e player.Event) {
 			if e.Kind == player.Ended {
 				over(e)
@@ -81,10 +72,10 @@ func (c *Company) Player(id, token string, over func(player.Event)) (*Agent, err
 }
 
 // Referee adds a referee that knows how the agent under test takes messages, and tells
-// over of the end of its match, with the error that has decided it.
-func (c *Company) Referee(id string, over func(referee.Event)) (*Agent, error) {
+// over of the end of its match, with the error that has decided it. Without one, nothing is played.
+func (c *Company) Referee(t *T, id string, over func(referee.Event)) *Agent {
 	why := "" // a player has lost
-	return c.add(id, NewToken(id), func(common agent.Config) (Runner, error) {
+	return c.add(t, id, NewToken(id), func(common agent.Config) (Runner, error) {
 		return referee.New(referee.Config{
 			Config: common, JoinTimeout: c.session.Timeout, ChoiceTimeout: c.session.Timeout,
 			Player: func(_, endpoint, _ string) *wire.Peer {
@@ -122,7 +113,7 @@ func NewToken(id string) string {
 }
 
 // add makes an agent for a match that nobody disturbs, and has it register.
-func (c *Company) add(id, token string, create func(agent.Config) (Runner, error)) (*Agent, error) {
+func (c *Company) add(t *T, id, token string, create func(agent.Config) (Runner, error)) *Agent {
 	a := &Agent{ID: id, Token: token, Manager: wire.NewPeer(desk, dialect.Contracts)}
 	a.Send = func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) { return c.send(ctx, a, out) }
 	a.Receive = func(m *Message) Response { return Handle(c.Alive, a.Handler, m) }
@@ -130,10 +121,13 @@ func (c *Company) add(id, token string, create func(agent.Config) (Runner, error
 		common.Name, common.ID = id, id
 		return create(common)
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = a.Join()
 	}
-	return a, a.Join()
+	if err != nil {
+		t.Skip("%v", err)
+	}
+	return a
 }
 
 // errJoined is the cause for which an agent no longer joins that has.

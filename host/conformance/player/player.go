@@ -302,18 +302,12 @@ func opponentOf(id string) string {
 }
 
 // Play implements kit.Peers: our own referee conducts a match of the player against our own player.
-func (p *peers) Play(own *kit.T) kit.Play {
+func (p *peers) Play(own *kit.T) {
 	t, c := with(own), own.Session.Company(own.Context())
 	defer c.Close() // what it could not end shows in what follows
 	over := make(chan referee.Event, 1)
-	conducts, err := c.Referee("REF09", func(e referee.Event) { over <- e })
-	if err != nil {
-		return kit.NotTried(err.Error())
-	}
-	opponent, err := c.Player("P99", kit.NewToken("P99"), func(player.Event) {})
-	if err != nil {
-		return kit.NotTried(err.Error())
-	}
+	conducts := c.Referee(own, "REF09", func(e referee.Event) { over <- e })
+	opponent := c.Player(own, "P99", kit.NewToken("P99"), func(player.Event) {})
 	t.makeUp()
 	t.referee, t.opponent = conducts.ID, opponent.ID
 	a := announcement(t).(*protocol.RoundAnnouncement)
@@ -326,20 +320,20 @@ func (p *peers) Play(own *kit.T) kit.Play {
 	keys[0].Optional, keys[1].Optional = true, true // as for every player of a tolerant league
 	match.PlayerAEndpoint, match.PlayerBEndpoint, match.PlayerAKeys, match.PlayerBKeys = own.Session.URL, opponent.Endpoint.URL, &keys[0], &keys[1]
 	if _, err := own.Record().Caller.Call(own.Context(), wire.NewPeer(conducts.Endpoint.URL, dialect.Contracts), a); err != nil {
-		return kit.NotTried(err.Error())
+		t.Skip("%v", err)
 	}
 	select {
 	case e := <-over:
 		fault := e.Sides[0].Fault
 		if fault == game.NoFault {
-			return kit.Played
+			return
 		}
 		refused := with(own.Aside())
 		if refused.makeUp(); !p.Registered() && refused.send(invitation).Refused {
-			return kit.NotTried("the player is not registered with this manager, and refuses our referee")
+			t.Skip("the player is not registered with this manager, and refuses our referee")
 		}
-		return kit.CouldNot("in a match that our referee conducted, it had a technical loss: %v: %s", fault, e.Error)
+		t.Fail("in a match that our referee conducted, it had a technical loss: %v: %s", fault, e.Error)
 	case <-own.Context().Done():
-		return kit.NotTried("the checks were canceled")
+		t.Skip("the checks were canceled")
 	}
 }

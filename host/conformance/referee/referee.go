@@ -332,28 +332,25 @@ func (p *peers) patience() time.Duration {
 func (p *peers) shortDelay() time.Duration { return min(p.Session.Timeout/20, 4*time.Second) }
 
 // Play implements kit.Peers: the referee conducts a match of two players of ours.
-func (p *peers) Play(own *kit.T) kit.Play {
+func (p *peers) Play(own *kit.T) {
 	t := with(own)
 	switch {
 	case t.assignment().match != nil:
 	case !p.Registered():
-		return kit.NotTried("the referee is not registered with this manager")
+		t.Skip("the referee is not registered with this manager")
 	case p.Until(0, func() bool {
 		return slices.ContainsFunc(p.all, func(s *sent) bool { return s.Type == protocol.TypeLeagueQuery })
 	}):
-		return kit.NotTried("it asks the manager for its matches, and this suite only assigns them")
+		t.Skip("it asks the manager for its matches, and this suite only assigns them")
 	default:
-		return kit.CouldNot("it begins no match that it is assigned")
+		t.Fail("it begins no match that it is assigned")
 	}
 	c := own.Session.Company(own.Context())
 	defer c.Close()                // what it could not end shows in what follows
 	results := map[string]string{} // guarded by the lock
 	all := plan{}
 	for who, id := range playerIDs {
-		made, err := c.Player(id, p.tokens[who], func(e player.Event) { p.Do(func() { results[e.Player] = e.Result }) })
-		if err != nil {
-			return kit.NotTried(err.Error())
-		}
+		made := c.Player(own, id, p.tokens[who], func(e player.Event) { p.Do(func() { results[e.Player] = e.Result }) })
 		for _, typ := range []protocol.Type{protocol.TypeGameInvitation, protocol.TypeChooseParityCall, protocol.TypeGameOver} {
 			all[spot{who, typ}] = func(_ *match, s *sent, _ kit.Response) kit.Response {
 				return kit.Handle(context.Background(), made.Handler, &s.Message)
@@ -362,12 +359,11 @@ func (p *peers) Play(own *kit.T) kit.Play {
 	}
 	t.announce(all)
 	if !p.Until(2*t.patience(), func() bool { return len(results) == len(playerIDs) }) {
-		return kit.CouldNot("match %s between players of ours has not ended", t.id)
+		t.Fail("match %s between players of ours has not ended", t.id)
 	}
 	for id, result := range results {
 		if result == "" || result == game.TechnicalLoss.String() {
-			return kit.CouldNot("in match %s, which it conducted between players of ours, the result of %s is %q", t.id, id, result)
+			t.Fail("in match %s, which it conducted between players of ours, the result of %s is %q", t.id, id, result)
 		}
 	}
-	return kit.Played
 }

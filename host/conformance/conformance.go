@@ -91,11 +91,11 @@ func Run(ctx context.Context, cfg kit.Config) (_ *Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var ids []string
+	cfg.Only = nil
 	for _, c := range checks {
-		ids = append(ids, c.ID)
+		cfg.Only = append(cfg.Only, c.ID)
 	}
-	s := kit.NewSession(withDefaults(cfg), ids)
+	s := kit.NewSession(withDefaults(cfg))
 	began := time.Now()
 	peers, err := suite.Open(ctx, s)
 	if err != nil {

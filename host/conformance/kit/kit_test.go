@@ -37,7 +37,7 @@ func listen(t *testing.T, answer func(*kit.Message) kit.Response) *kit.Endpoint 
 
 func session(t *testing.T, url string, selected ...string) *kit.Session {
 	t.Helper()
-	return kit.NewSession(kit.Config{URL: url, Timeout: ample, Wait: ample, Say: func(string) {}, Listening: func(string) {}}, selected)
+	return kit.NewSession(kit.Config{URL: url, Timeout: ample, Wait: ample, Say: func(string) {}, Listening: func(string) {}, Only: selected})
 }
 
 // noPeers are the peers of checks that need none.

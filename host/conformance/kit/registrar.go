@@ -254,7 +254,7 @@ func RegistrationTests(role Role, accepts func(t *T, url string) *Answer, ids fu
 		}
 	}
 	end := func(t *T) *Answer {
-		return t.Send(Request{Message: t.Session.Registrar.LeagueCompleted(ids(t)...)})
+		return t.Tell(t.Session.Registrar.LeagueCompleted(ids(t)...))
 	}
 	return map[string]func(*T){
 		"register.rpc": first(func(t *T, a *Registration) { t.Holds(Frame(a.Doc)) }),

@@ -83,7 +83,6 @@ type Session struct {
 	Config
 	Registrar *Registrar // with which the agent registers; nil for a manager
 	transport jsonrpc.RoundTripper
-	selected  []string
 	lost      string                   // the check during which the agent became unreachable
 	Peer      *wire.Peer               // the agent, as far as it is known how it takes messages
 	numbers   atomic.Int64             // the last request id that is a number
@@ -96,11 +95,9 @@ type Session struct {
 	known   []protocol.Type // for which it was found out how the agent takes them
 }
 
-// NewSession returns a session that runs the checks with the selected ids.
-func NewSession(cfg Config, selected []string) *Session {
-	return &Session{
-		Config: cfg, transport: jsonrpc.OverNewConnections(), selected: selected, Peer: wire.NewPeer(cfg.URL, dialect.Contracts),
-	}
+// NewSession returns a session that runs those checks that its config names one by one.
+func NewSession(cfg Config) *Session {
+	return &Session{Config: cfg, transport: jsonrpc.OverNewConnections(), Peer: wire.NewPeer(cfg.URL, dialect.Contracts)}
 }
 
 // Patience is how long the suite waits for what an agent must do unasked, after a pause
@@ -113,7 +110,7 @@ func (s *Session) Patience() time.Duration {
 }
 
 // Selected reports whether the session runs a check.
-func (s *Session) Selected(id string) bool { return slices.Contains(s.selected, id) }
+func (s *Session) Selected(id string) bool { return slices.Contains(s.Only, id) }
 
 const connectTimeout = 2 * time.Second
 

@@ -198,6 +198,9 @@ func (t *T) Send(r Request) *Answer {
 	return t.deliver(t.encode(r))
 }
 
+// Tell sends a message in the way in which the agent takes its type.
+func (t *T) Tell(m protocol.Message) *Answer { return t.Send(Request{Message: m}) }
+
 // learns reports whether it has to be found out how the agent takes a type, and
 // notes that it is. How a referee is assigned matches is for its suite to find.
 func (s *Session) learns(typ protocol.Type) bool {

@@ -184,11 +184,6 @@ func (p *peers) shortDelay() time.Duration {
 	return min(p.session.Timeout/20, 250*time.Millisecond)
 }
 
-// send sends a message in the way in which the manager takes its type.
-func (t T) send(m protocol.Message) *kit.Answer {
-	return t.Send(kit.Request{Message: m})
-}
-
 func (t T) header(a *member, typ protocol.Type) protocol.Header {
 	h := protocol.NewHeader(typ, protocol.Sender(a.role, a.id), protocol.Timestamp(time.Now()), jsonrpc.RandomID())
 	h.AuthToken, h.LeagueID = a.token, t.leagueID

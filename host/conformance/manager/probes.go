@@ -277,7 +277,7 @@ func (t T) probeCrowd(m *match) {
 	var waits []func()
 	for name, message := range messages {
 		waits = append(waits, t.Go(func(own *kit.T) {
-			a := with(own).send(message)
+			a := own.Tell(message)
 			t.Do(func() { t.probes[name] = a })
 		}))
 	}

@@ -51,7 +51,7 @@ var queryTests = map[string]func(T){
 	"query.type": func(t T) { t.TurnedDown(t.ask("GET_WEATHER")) },
 	"query.conversation": func(t T) {
 		m := t.query(t.players()[0], protocol.QueryStatus)
-		if a := t.send(m); a.Message.Has("conversation_id") {
+		if a := t.Tell(m); a.Message.Has("conversation_id") {
 			t.Equal(a, "conversation_id", m.ConversationID)
 		}
 	},
@@ -171,7 +171,7 @@ func (t T) query(a *member, query string) *protocol.LeagueQuery {
 }
 
 // ask sends a query of the first player.
-func (t T) ask(query string) *kit.Answer { return t.send(t.query(t.players()[0], query)) }
+func (t T) ask(query string) *kit.Answer { return t.Tell(t.query(t.players()[0], query)) }
 
 // data returns the data of a query of the first player.
 func (t T) data(query string) kit.Fields {

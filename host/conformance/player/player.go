@@ -66,7 +66,7 @@ func (t T) begin() {
 		return
 	}
 	aside := t.Aside()
-	if a := aside.Send(kit.Request{Message: announcement(t)}); a.Err != nil {
+	if a := aside.Tell(announcement(t)); a.Err != nil {
 		t.mute.Store(true)
 		t.Keep(aside.Evidence[0])
 	}
@@ -314,7 +314,7 @@ func (p *peers) Play(own *kit.T) {
 	match := &a.Matches[0]
 	match.RefereeEndpoint = conducts.Endpoint.URL
 	if !t.mute.Load() {
-		t.Aside().Send(kit.Request{Message: a})
+		t.Aside().Tell(a)
 	}
 	keys := [2]credential.KeyPair{t.keys(), credential.NewVerifier(opponent.Token).MatchKeys(kit.League, t.id, t.referee)}
 	keys[0].Optional, keys[1].Optional = true, true // as for every player of a tolerant league

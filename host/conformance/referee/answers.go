@@ -103,9 +103,9 @@ func posted(change func(m *match, msg *protocol.ChooseParityResponse)) step {
 	return kit.Script(only(chooseA), func(t *T) {
 		msg := t.chooses(playerA)
 		change(t.match, msg)
-		a := t.send(msg)
+		a := t.Tell(msg)
 		evidence := t.Evidence
-		t.send(t.chooses(playerA))
+		t.Tell(t.chooses(playerA))
 		t.awaitEnd()
 		t.Evidence = evidence
 		t.Refused(a)
@@ -114,12 +114,12 @@ func posted(change func(m *match, msg *protocol.ChooseParityResponse)) step {
 
 var postedTests = map[string]step{
 	"posted.join": kit.Script(only(joinA), func(t *T) {
-		t.Accepted(t.send(t.joins(playerA)), "")
+		t.Accepted(t.Tell(t.joins(playerA)), "")
 		t.awaitEnd()
 		t.first(chooseA)
 	}),
 	"posted.choice": kit.Script(only(chooseA), func(t *T) {
-		t.Accepted(t.send(t.chooses(playerA)), "")
+		t.Accepted(t.Tell(t.chooses(playerA)), "")
 		t.awaitEnd()
 		if c := t.booked(); c != protocol.Even {
 			t.Fail("the posted choice did not count: GAME_OVER has %q", c)
@@ -131,7 +131,7 @@ var postedTests = map[string]step{
 		msg.Sender, msg.AuthToken = protocol.Sender(protocol.RolePlayer, playerIDs[playerB]), m.keys[playerB].Expect
 	}),
 	"posted.match": posted(func(_ *match, msg *protocol.ChooseParityResponse) { msg.MatchID = "R0M99" }),
-	"posted.late":  kit.Script(plays(nil), func(t *T) { t.Refused(t.send(t.chooses(playerA))) }),
+	"posted.late":  kit.Script(plays(nil), func(t *T) { t.Refused(t.Tell(t.chooses(playerA))) }),
 }
 
 const retries = 3

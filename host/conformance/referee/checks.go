@@ -116,7 +116,7 @@ func acks(message func(t *T) protocol.Message) step {
 	return func(t *T) {
 		t.NeedsRegistration(t.T)
 		m := message(t)
-		t.Accepted(t.send(m), m.Head().MessageType.Answer())
+		t.Accepted(t.Tell(m), m.Head().MessageType.Answer())
 	}
 }
 
@@ -219,7 +219,7 @@ var roundTests = map[string]step{
 	"round.ack":     acks(func(t *T) protocol.Message { return t.announcement(t.newMatch(nil)) }),
 	"standings.ack": acks(standings),
 	"roundend.ack":  acks(roundEnd),
-	"round.others":  kit.Script(func(t *T) { t.send(t.foreignRound()) }, ignores),
+	"round.others":  kit.Script(func(t *T) { t.Tell(t.foreignRound()) }, ignores),
 	"round.again": kit.Script(plays(nil), func(t *T) { t.assign(t.match) }, meanwhile,
 		once(protocol.TypeGameInvitation, "it was announced again after its end")),
 }
@@ -261,7 +261,7 @@ var authTests = map[string]step{
 	"auth.completed": kit.Script(signed, func(t *T) {
 		m := t.LeagueCompleted(playerIDs[:]...)
 		m.AuthToken = kit.Forged
-		t.Refused(t.send(m))
+		t.Refused(t.Tell(m))
 	}, plays(nil)),
 }
 

@@ -15,7 +15,7 @@ import (
 var messageTests = map[string]step{
 	"call.standings": func(t *T) {
 		const wins = 7
-		if a := t.send(t.standings(wins)); a.Refused || a.Err != nil {
+		if a := t.Tell(t.standings(wins)); a.Refused || a.Err != nil {
 			t.Skip("it does not accept the standings: %s", a)
 		}
 		t.play(nil)

@@ -188,9 +188,6 @@ func (t *T) standings(wins int) *protocol.LeagueStandingsUpdate {
 	return m
 }
 
-// send sends a message in the way in which the referee takes its type.
-func (t *T) send(m protocol.Message) *kit.Answer { return t.Send(kit.Request{Message: m}) }
-
 // announce announces a match. How the referee answers does not matter here.
 func (t *T) announce(p plan) { t.assign(t.newMatch(p)) }
 

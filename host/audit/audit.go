@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/strategylab/strategylab/analysis/fairness"
 	"github.com/strategylab/strategylab/analysis/words"
@@ -44,15 +45,12 @@ type drawTest struct {
 	Visible    string   `json:"visible"`
 }
 
-// ErrEmpty says that a recording has no league.
-var ErrEmpty = errors.New("the recording has no match and no table")
-
 // Of audits the leagues of a recording. Draw is how they announced to draw, the zero value if
 // they did not. list adds the verifiable draws.
 func Of(rec *trace.Recording, draw game.Draw, list bool) (*Document, error) {
 	leagues := judge.Divide(rec.Evidence())
 	if len(leagues) == 0 {
-		return nil, ErrEmpty
+		return nil, errors.New("the recording has no match and no table")
 	}
 	doc := &Document{Schema: "strategylab/audit/v2", Errors: rec.Remarks, Fair: true}
 	for _, l := range leagues {
@@ -120,95 +118,72 @@ func drawTests(draw game.Draw, draws []judge.Draw) *fairness.League {
 	return &l
 }
 
+// page is how a document is written for people. Ids and errors are foreign.
+var page = template.Must(template.New("audit").Funcs(template.FuncMap{
+	"join": strings.Join, "plural": plural, "safe": words.Printable, "verified": Verified,
+	"verdict": func(a judge.Answer) string {
+		spelled := map[judge.Answer]string{judge.Broken: "BROKEN", judge.Another: "another", judge.Unknown: "not seen"}
+		return cmp.Or(spelled[a], string(a))
+	},
+	"listed": func(i int) bool { return i < most }, "more": func(n int) int { return max(0, n-most) },
+}).Parse(`
+{{- range .Leagues}}league {{printf "%q" .League}}, {{plural .Matches "result"}}
+
+{{range .Checks}}  {{printf "%-8s  %-11s  %5d times  %s" (verdict .Answer) .ID .Examined .Sentence}}
+{{range $i, $f := .Findings}}{{if listed $i}}            {{safe $f.Text}}
+{{end}}{{end}}
+{{- with more (len .Findings)}}            and {{.}} more
+{{end}}
+{{- with .Advice}}            to fix: {{.}}
+{{end}}
+{{- if .Unknown}}            {{.Unknown}} more cannot be judged: the recording lacks {{join .Missing "; "}}
+{{end}}{{end}}
+{{range .Verifiable}}  {{template "draw" .}}
+{{end}}
+{{- if .Verified}}  {{verified .Verified .Drawn}}
+{{end}}
+{{- range .Draws}}  {{safe .String}}
+{{end}}
+{{- if or .Verifiable .Verified .Draws}}
+{{end}}{{end}}
+{{- if .Errors}}errors of strategies:
+{{range $i, $e := .Errors}}{{if listed $i}}  {{printf "%-7s" (safe $e.Match)}} {{safe $e.Agent}}: {{safe $e.Text}}
+{{end}}{{end}}
+{{- with more (len .Errors)}}  and {{.}} more
+{{end}}
+{{end}}{{.Verdict}}
+{{define "draw"}}{{safe (printf "%-7s round %d  %s %s %s  %s %s %s  commitment %s  key %s  number %d" .Match .Round
+	(index .Players 0) (index .Choices 0) (or (index .Nonces 0) "-") (index .Players 1) (index .Choices 1) (or (index .Nonces 1) "-")
+	.Commitment (or .Key "-") .Number)}}  {{with .Broken}}BROKEN: {{safe .}}{{else}}verified{{end}}{{end}}`))
+
+// most is how many findings of a check, and how many errors, are written.
+const most = 20
+
 // WriteText writes the document for people.
-func (d *Document) WriteText(w io.Writer) error {
-	for i := range d.Leagues {
-		d.Leagues[i].write(w)
-	}
-	d.writeErrors(w)
-	verdict := "consistent with a fair referee"
+func (d *Document) WriteText(w io.Writer) error { return page.Execute(w, d) }
+
+// Verdict says what the document shows in a line.
+func (d *Document) Verdict() string {
 	switch {
 	case !d.Fair:
-		verdict = "NOT consistent with a fair referee: see what is BROKEN above"
+		return "NOT consistent with a fair referee: see what is BROKEN above"
 	case !slices.ContainsFunc(d.Leagues, func(l League) bool { return l.Matches > 0 }):
-		verdict = "no result was recorded, so nothing tells whether the referee is fair"
+		return "no result was recorded, so nothing tells whether the referee is fair"
 	}
-	_, err := fmt.Fprintln(w, verdict)
-	return err
-}
-
-// verdicts are the answers of rules as the text spells them, where it differs.
-var verdicts = map[judge.Answer]string{judge.Broken: "BROKEN", judge.Another: "another", judge.Unknown: "not seen"}
-
-func (l *League) write(w io.Writer) {
-	const most = 20
-	fmt.Fprintf(w, "league %q, %s\n\n", l.League, words.Plain.Plural(int64(l.Matches), "result"))
-	for _, c := range l.Checks {
-		fmt.Fprintf(w, "  %-8s  %-11s  %5d times  %s\n", cmp.Or(verdicts[c.Answer], string(c.Answer)), c.ID, c.Examined, c.Sentence)
-		for _, f := range c.Findings[:min(most, len(c.Findings))] {
-			fmt.Fprintf(w, "            %s\n", words.Printable(f.Text)) // ids are foreign
-		}
-		if more := len(c.Findings) - most; more > 0 {
-			fmt.Fprintf(w, "            and %d more\n", more)
-		}
-		if c.Advice != "" {
-			fmt.Fprintf(w, "            to fix: %s\n", c.Advice)
-		}
-		if c.Unknown > 0 {
-			fmt.Fprintf(w, "            %d more cannot be judged: the recording lacks %s\n", c.Unknown, strings.Join(c.Missing, "; "))
-		}
-	}
-	fmt.Fprintln(w)
-	var draws []string
-	for _, v := range l.Verifiable {
-		draws = append(draws, listedText(v))
-	}
-	if l.Verified > 0 {
-		draws = append(draws, Verified(l.Verified, l.Drawn))
-	}
-	for _, t := range l.Draws {
-		draws = append(draws, words.Printable(t.String()))
-	}
-	if len(draws) > 0 {
-		fmt.Fprintf(w, "  %s\n\n", strings.Join(draws, "\n  "))
-	}
-}
-
-// writeErrors says why strategies made no choice, as far as the recording has that.
-func (d *Document) writeErrors(w io.Writer) {
-	const most = 20
-	if len(d.Errors) == 0 {
-		return
-	}
-	fmt.Fprintln(w, "errors of strategies:")
-	for _, e := range d.Errors[:min(most, len(d.Errors))] {
-		fmt.Fprintf(w, "  %-7s %s\n", words.Printable(e.Match), words.Printable(e.Agent+": "+e.Text))
-	}
-	if rest := len(d.Errors) - most; rest > 0 {
-		fmt.Fprintf(w, "  and %d more\n", rest)
-	}
-	fmt.Fprintln(w)
+	return "consistent with a fair referee"
 }
 
 // String says what a test shows, and what it could have shown.
 func (t drawTest) String() string {
 	if t.Method == fairness.TooFew {
-		return fmt.Sprintf("%s  too few to tell: %s", t.Question, words.Plain.Plural(int64(t.N), "draw"))
+		return fmt.Sprintf("%s  too few to tell: %s", t.Question, plural(t.N, "draw"))
 	}
 	return fmt.Sprintf("%s  n = %d, p = %.3g (%s); %s", t.Question, t.N, t.Corrected, t.Method, t.Visible)
 }
 
 // Verified says how many draws are verified.
 func Verified(verified, drawn int) string {
-	return fmt.Sprintf("%d of %s verified", verified, words.Plain.Plural(int64(drawn), "draw"))
+	return fmt.Sprintf("%d of %s verified", verified, plural(drawn, "draw"))
 }
 
-// listedText is a verifiable draw with all that it follows from.
-func listedText(v judge.VerifiableDraw) string {
-	verdict := "verified"
-	if v.Broken != "" {
-		verdict = "BROKEN: " + v.Broken
-	}
-	return words.Printable(fmt.Sprintf("%-7s round %d  %s %s %s  %s %s %s  commitment %s  key %s  number %d  %s", v.Match, v.Round,
-		v.Players[0], v.Choices[0], cmp.Or(v.Nonces[0], "-"), v.Players[1], v.Choices[1], cmp.Or(v.Nonces[1], "-"), v.Commitment, cmp.Or(v.Key, "-"), v.Number, verdict))
-}
+func plural(n int, what string) string { return words.Plain.Plural(int64(n), what) }

@@ -94,8 +94,8 @@ func (r *Recorder) Tap(agent string) jsonrpc.Tap {
 				failure = e.Err.Error()
 			}
 			r.put(Line{
-				Time: at, Exchange: exchange, Part: part, Agent: agent, Direction: e.Direction, Transport: e.Transport, Peer: e.Peer,
-				Route: e.Route, Status: e.Status, Latency: float64(e.Latency.Microseconds()) / 1000, Error: failure, Body: e.Body,
+				Time: at, Exchange: exchange, Part: part, Agent: agent, Direction: e.Direction, Peer: e.Peer,
+				Status: e.Status, Latency: float64(e.Latency.Microseconds()) / 1000, Error: failure, Body: e.Body,
 			})
 		}
 		say(Request, began, opening)

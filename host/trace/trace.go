@@ -65,10 +65,8 @@ type Line struct {
 	Agent string `json:"agent"`
 	// Direction is the agent's view: "in" or "out".
 	Direction jsonrpc.Direction `json:"direction"`
-	Transport jsonrpc.Transport `json:"transport"`
 	// Peer is the URL that was called, or the address that called.
-	Peer  string `json:"peer"`
-	Route string `json:"route,omitzero"`
+	Peer string `json:"peer"`
 	// Status is the HTTP status of an answer, 0 if none came.
 	Status int `json:"status,omitzero"`
 	// Latency is the time from the request to the answer, in milliseconds.

@@ -47,25 +47,20 @@ func (l *League) Draws() []Draw {
 
 // Unverified returns the draws that no commitment proves to be fair, and how their
 // numbers are drawn: as announced or, if nothing was, evenly from 1 to 10 or from the
-// range that was seen, whose ends are left out; none if it is too large to be tested.
+// range that was seen, whose ends are left out, as what the range is taken from says
+// nothing else; none if it is too large to be tested.
 func (l *League) Unverified(announced game.Draw) (game.Draw, []Draw) {
 	all := slices.DeleteFunc(l.Draws(), func(d Draw) bool { return d.Verified })
-	if announced.Size() > 0 {
-		return announced, all
-	}
-	if lo, hi, other := l.span(); other {
-		return within(lo, hi, all)
-	}
-	return game.FairDraw(), all
-}
-
-// within returns even draws from a range that was seen, and those that it can be tested
-// on: what the range is taken from says nothing else.
-func within(lo, hi int, all []Draw) (game.Draw, []Draw) {
 	fair := game.FairDraw()
-	if lo == hi { // one number again and again is no range
+	lo, hi, other := l.span()
+	switch {
+	case announced.Size() > 0:
+		return announced, all
+	case !other:
+		return fair, all
+	case lo == hi: // one number again and again is no range
 		lo, hi = min(lo, fair.Number(0)), max(hi, fair.Number(fair.Size()-1))
-	} else {
+	default:
 		for _, end := range []int{lo, hi} {
 			i := slices.IndexFunc(all, func(d Draw) bool { return d.Number == end })
 			all = slices.Delete(all, max(i, 0), i+1)
@@ -154,11 +149,6 @@ func (l *League) verifyDraws() {
 	}
 }
 
-var (
-	errTwoKeys = errors.New("the players got different commitments")
-	errChoice  = errors.New("the result has another choice than the player gave")
-)
-
 // verify reports how a draw breaks its commitment. matchOf holds the keys that have
 // been revealed.
 func (m *match) verify(v *VerifiableDraw, matchOf map[string]*match) error {
@@ -170,14 +160,14 @@ func (m *match) verify(v *VerifiableDraw, matchOf map[string]*match) error {
 	}
 	for _, hash := range m.commitments {
 		if hash != v.Commitment {
-			return errTwoKeys
+			return errors.New("the players got different commitments")
 		}
 	}
 	about := draws.Match{League: v.League, ID: v.Match, Round: v.Round}
 	for i, p := range v.Players {
 		about.Players[i] = draws.Player{ID: p, Choice: v.Choices[i], Nonce: v.Nonces[i]}
 		if given := m.answersOf(p); len(given) > 0 && !slices.ContainsFunc(given, func(a answer) bool { return string(a.choice) == v.Choices[i] }) {
-			return fmt.Errorf("%w (%s)", errChoice, p)
+			return fmt.Errorf("the result has another choice than the player gave (%s)", p)
 		}
 		if nonce := m.nonces[p]; v.Key != "" && nonce != "" && nonce != v.Nonces[i] {
 			return fmt.Errorf("%w (%s)", draws.ErrNonce, p)
@@ -197,12 +187,12 @@ func (l *League) commits() (v Verdict) {
 			v.unknown("the key of a match that began again")
 		case i >= 0:
 			v.Examined++
-			v.broken(m.exchanges, "%s: %d cannot be verified: %s", m.ID, m.draws[i].Number, m.draws[i].Broken)
+			v.add(Broken, m.exchanges, "%s: %d cannot be verified: %s", m.ID, m.draws[i].Number, m.draws[i].Broken)
 		case len(m.draws) > 0:
 			v.Examined++
 		case some && m.offered && len(m.commitments) == 0 && slices.ContainsFunc(m.results, func(t result) bool { _, drawn := t.DrawnNumber.Get(); return drawn }):
 			v.Examined++
-			v.broken(m.exchanges, "%s: the referee gave no commitment, which it gave in other matches", m.ID)
+			v.add(Broken, m.exchanges, "%s: the referee gave no commitment, which it gave in other matches", m.ID)
 		case len(m.commitments) > 0 && len(m.answers) > 0 && !m.again:
 			v.unknown("the number of a match that ended without one after a choice")
 		}

@@ -102,13 +102,9 @@ func (v *Verdict) answer() Answer {
 	return Unknown
 }
 
+// add adds a finding.
 func (v *Verdict) add(a Answer, shown []*Exchange, format string, args ...any) {
 	v.Findings = append(v.Findings, Finding{a, fmt.Sprintf(format, args...), shown})
-}
-
-// broken adds a violation.
-func (v *Verdict) broken(shown []*Exchange, format string, args ...any) {
-	v.add(Broken, shown, format, args...)
 }
 
 // another adds another rule, unless it is there.

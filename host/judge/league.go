@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -22,8 +21,7 @@ type League struct {
 	seen      int    // index of the exchange that is being read
 	last      int    // index of the last result or table
 	completed bool
-	reported  bool   // the manager received results
-	champion  string // its id
+	reported  bool // the manager received results
 	people    people
 	// rounds has the matches of an announced round, as its announcements list them. Several
 	// lists are parts, for one receiver each.
@@ -104,9 +102,6 @@ func (l *League) add(x *Exchange) {
 	case *protocol.LeagueStandingsUpdate:
 		l.table(&table{Round: m.RoundID.Number(), Rows: m.Standings, x: x})
 	case *protocol.LeagueCompleted:
-		if m.Champion != nil {
-			l.champion = cmp.Or(m.Champion.PlayerID, l.champion)
-		}
 		l.table(&table{Final: true, Rows: m.FinalStandings, x: x})
 		l.completed = true
 	}

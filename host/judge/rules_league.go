@@ -148,7 +148,7 @@ func (l *League) standings() (v Verdict) {
 		}
 		v.Examined++
 		if wrong(c) {
-			v.broken(append(c.shown, c.x), "%s: %s has %s, %s, %s and %s; its results add up to %d, %d, %d and %d", c.name(), c.PlayerID,
+			v.add(Broken, append(c.shown, c.x), "%s: %s has %s, %s, %s and %s; its results add up to %d, %d, %d and %d", c.name(), c.PlayerID,
 				count(c.Wins.Value(), "win"), count(c.Draws.Value(), "tie"), count(c.Losses.Value(), "loss"), count(c.Points, "point"),
 				c.of[0], c.of[1], c.of[2], points.sum(c.of))
 		}
@@ -233,7 +233,7 @@ func (l *League) ranks() (v Verdict) {
 		}
 		for i := 1; i < len(rows); i++ {
 			if a, b := rows[i-1], rows[i]; b.Points > a.Points {
-				v.broken([]*Exchange{t.x}, "%s: rank %d with %s is below rank %d with %d", t.name(), b.Rank, count(b.Points, "point"), a.Rank, a.Points)
+				v.add(Broken, []*Exchange{t.x}, "%s: rank %d with %s is below rank %d with %d", t.name(), b.Rank, count(b.Points, "point"), a.Rank, a.Points)
 			}
 		}
 	}
@@ -318,13 +318,13 @@ func (l *League) ties() (v Verdict) {
 
 func (l *League) champions() (v Verdict) {
 	for _, t := range l.tables {
-		if !t.Final || len(t.Rows) == 0 {
+		end, final := t.x.Request.(*protocol.LeagueCompleted)
+		if !final || len(t.Rows) == 0 {
 			continue
 		}
 		rows := t.ranked()
-		i := slices.IndexFunc(rows, func(r protocol.Standing) bool { return r.PlayerID == l.champion })
-		switch {
-		case l.champion == "":
+		switch i := slices.IndexFunc(rows, func(r protocol.Standing) bool { return end.Champion != nil && r.PlayerID == end.Champion.PlayerID }); {
+		case end.Champion == nil || end.Champion.PlayerID == "":
 			v.unknown("the champion")
 		case len(rows) < len(t.Rows):
 			v.unknown("the ranks of the final table")
@@ -333,7 +333,7 @@ func (l *League) champions() (v Verdict) {
 		default:
 			v.Examined++
 			if rows[i].Rank > rows[0].Rank {
-				v.broken([]*Exchange{t.x}, "the champion is %s, but %s is first in the final table", l.champion, rows[0].PlayerID)
+				v.add(Broken, []*Exchange{t.x}, "the champion is %s, but %s is first in the final table", rows[i].PlayerID, rows[0].PlayerID)
 			}
 		}
 	}

@@ -44,7 +44,7 @@ func (l *League) choices() (v Verdict) {
 			default:
 				v.Examined++
 				if !same {
-					v.broken([]*Exchange{given[0].x, t.x}, "%s: %s answered %s, but %s received %s", m.ID, player, given[0].choice, t.To, reported)
+					v.add(Broken, []*Exchange{given[0].x, t.x}, "%s: %s answered %s, but %s received %s", m.ID, player, given[0].choice, t.To, reported)
 				}
 			}
 		}
@@ -76,9 +76,9 @@ func (l *League) numbers(announced game.Draw) (v Verdict) {
 			strange = append(strange, t.x)
 		case technical:
 		case err == nil && said != game.ParityOf(n):
-			v.broken([]*Exchange{t.x}, "%s: %s received that %d is %s", m.ID, t.To, n, said)
+			v.add(Broken, []*Exchange{t.x}, "%s: %s received that %d is %s", m.ID, t.To, n, said)
 		case announced.Size() > 0 && !possible:
-			v.broken([]*Exchange{t.x}, "%s: %s received the number %d, which %s never gives", m.ID, t.To, n, announced)
+			v.add(Broken, []*Exchange{t.x}, "%s: %s received the number %d, which %s never gives", m.ID, t.To, n, announced)
 		}
 	}
 	if len(strange) > 0 {
@@ -117,7 +117,7 @@ func (l *League) scoring() (v Verdict) {
 	for m, t := range l.results() {
 		if t.Conflict != "" {
 			v.Examined++
-			v.broken([]*Exchange{t.x}, "%s: the result that %s received contradicts itself: %s", m.ID, t.To, t.Conflict)
+			v.add(Broken, []*Exchange{t.x}, "%s: the result that %s received contradicts itself: %s", m.ID, t.To, t.Conflict)
 			continue
 		}
 		verdict, number, missing := m.facts(t)
@@ -134,7 +134,7 @@ func (l *League) scoring() (v Verdict) {
 			winner = m.Players[i]
 		}
 		if t.Decided && t.Winner != winner {
-			v.broken([]*Exchange{t.x}, "%s: with %s, %s and the number %d the winner is %s, but %s received %s",
+			v.add(Broken, []*Exchange{t.x}, "%s: with %s, %s and the number %d the winner is %s, but %s received %s",
 				m.ID, side(t, m.Players[0]), side(t, m.Players[1]), number, nobody(winner), t.To, nobody(t.Winner))
 			continue
 		}
@@ -145,7 +145,7 @@ func (l *League) scoring() (v Verdict) {
 			case verdict.Technical():
 				v.another(t.x, "technical losses give other points")
 			default:
-				v.broken([]*Exchange{t.x}, "%s: %s gets %s, but %s received %d", m.ID, m.Players[i], count(points[kind], "point"), t.To, reported)
+				v.add(Broken, []*Exchange{t.x}, "%s: %s gets %s, but %s received %d", m.ID, m.Players[i], count(points[kind], "point"), t.To, reported)
 			}
 		}
 	}
@@ -239,7 +239,7 @@ func (l *League) sameResult() (v Verdict) {
 		}
 		v.Examined++
 		if differ {
-			v.broken([]*Exchange{first.x, t.x}, "%s: %s received %s; %s received %s", m.ID, first.To, first, t.To, t)
+			v.add(Broken, []*Exchange{first.x, t.x}, "%s: %s received %s; %s received %s", m.ID, first.To, first, t.To, t)
 		}
 	}
 	return v
@@ -286,7 +286,7 @@ func (l *League) offences() (v Verdict) {
 			default:
 				v.Examined++
 				if technical {
-					v.broken([]*Exchange{a.x, t.x}, "%s: %s answered %s after %v and still got a technical loss; the referee's reason: %s",
+					v.add(Broken, []*Exchange{a.x, t.x}, "%s: %s answered %s after %v and still got a technical loss; the referee's reason: %s",
 						m.ID, player, a.choice, a.after.Round(time.Millisecond), cmp.Or(t.Reason, "none"))
 				}
 			}
@@ -349,7 +349,7 @@ func (l *League) deadlines() (v Verdict) {
 			}
 			v.Examined++
 			if early := call.deadline.Sub(signed); early > slack && x.At.Sub(call.x.At) < call.given-slack {
-				v.broken([]*Exchange{call.x, x}, "%s: a timeout of %s was reported %v before the deadline %s", m.ID, player, early, protocol.Timestamp(call.deadline))
+				v.add(Broken, []*Exchange{call.x, x}, "%s: a timeout of %s was reported %v before the deadline %s", m.ID, player, early, protocol.Timestamp(call.deadline))
 			}
 		}
 	}

@@ -1,16 +1,17 @@
 package trace
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -28,31 +29,24 @@ type Filter struct {
 	Bare bool
 }
 
+// asides are the methods that MCP defines apart from calls of tools.
+var asides = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(initialize|ping|tools/list|(notifications|resources|prompts|logging|completion|roots|sampling|elicitation)/.*)$`)
+})
+
 // Aside reports whether an exchange is not the league's: an empty request, or one that
 // MCP defines apart from calls of tools, such as the initialize of a client and the ping
 // that probes an address.
 func (x *Exchange) Aside() bool {
-	if x.Type != "" {
-		return false
-	}
-	group, _, grouped := strings.Cut(x.Method, "/")
-	switch group {
-	case "initialize", "ping":
-		return true
-	case "notifications", "resources", "prompts", "logging", "completion", "roots", "sampling", "elicitation":
-		return grouped
-	}
-	return len(x.Raw) == 0 || x.Method == "tools/list"
+	return x.Type == "" && (len(x.Raw) == 0 || asides().MatchString(x.Method))
 }
 
 // Select returns the exchanges that a filter selects, in order.
 func (rec *Recording) Select(f Filter) []*Exchange {
-	sent := map[string]bool{}
-	if f.Once {
-		for _, x := range rec.Exchanges {
-			if id := x.id(); x.Sent && id != "" {
-				sent[id] = true
-			}
+	sent := map[string]bool{} // the requests, whose bytes both sides of an exchange share
+	for _, x := range rec.Exchanges {
+		if f.Once && x.Sent {
+			sent[string(x.Raw)] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(rec.Exchanges), func(x *Exchange) bool {
@@ -60,20 +54,8 @@ func (rec *Recording) Select(f Filter) []*Exchange {
 			f.Bare && x.Aside() ||
 			f.Type != "" && x.Type != f.Type ||
 			f.Agent != "" && !x.involves(f.Agent) ||
-			f.Once && !x.Sent && sent[x.id()]
+			!x.Sent && sent[string(x.Raw)]
 	})
-}
-
-// id returns the JSON-RPC id of the request, which both sides of an exchange
-// share; empty if there is none.
-func (x *Exchange) id() string {
-	var frame struct {
-		ID any `json:"id"`
-	}
-	if json.Unmarshal(x.Raw, &frame) != nil || frame.ID == nil {
-		return ""
-	}
-	return fmt.Sprint(frame.ID)
 }
 
 func (x *Exchange) involves(agent string) bool {
@@ -108,20 +90,19 @@ func Show(w io.Writer, exchanges []*Exchange, f Format) error {
 	for _, x := range exchanges {
 		width = min(max(width, len(x.parties())), widest)
 	}
+	out := bufio.NewWriter(w)
 	remarks := f.Remarks
-	for i := 0; i < len(exchanges) || len(remarks) > 0; {
-		var text string
-		if len(remarks) > 0 && (i == len(exchanges) || remarks[0].At.Before(exchanges[i].At)) {
-			text, remarks = remarks[0].line(width), remarks[1:]
-		} else {
-			text = exchanges[i].text(f, width)
-			i++
+	for _, x := range exchanges {
+		for len(remarks) > 0 && remarks[0].At.Before(x.At) {
+			fmt.Fprint(out, remarks[0].line(width))
+			remarks = remarks[1:]
 		}
-		if _, err := io.WriteString(w, text); err != nil {
-			return err
-		}
+		fmt.Fprint(out, x.text(f, width))
 	}
-	return nil
+	for _, m := range remarks {
+		fmt.Fprint(out, m.line(width))
+	}
+	return out.Flush()
 }
 
 func (m Remark) line(width int) string {

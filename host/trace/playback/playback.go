@@ -242,15 +242,14 @@ func WriteSteps(w io.Writer, steps []Step, all bool) error {
 		} else if !all {
 			continue
 		}
-		name := strings.TrimSpace(string(s.Recorded.Type) + " " + s.Recorded.Match)
+		text := "was sent, but is not any more"
 		switch {
-		case s.Replayed == nil:
-			fmt.Fprintf(w, "%s: was sent, but is not any more\n", name)
 		case s.Same():
-			fmt.Fprintf(w, "%s: %s, as recorded\n", name, s.Replayed.Outcome())
-		default:
-			fmt.Fprintf(w, "%s: %s; recorded: %s\n", name, s.Replayed.Outcome(), s.Recorded.Outcome())
+			text = s.Replayed.Outcome() + ", as recorded"
+		case s.Replayed != nil:
+			text = s.Replayed.Outcome() + "; recorded: " + s.Recorded.Outcome()
 		}
+		fmt.Fprintf(w, "%s: %s\n", strings.TrimSpace(string(s.Recorded.Type)+" "+s.Recorded.Match), text)
 	}
 	_, err := fmt.Fprintf(w, "%s, %d with the recorded answer, %d with another\n", words.Plain.Plural(int64(len(steps)), "request"), len(steps)-differ, differ)
 	return err

@@ -253,9 +253,9 @@ func (l *League) settle() {
 		l.identify(m)
 		for _, x := range m.exchanges {
 			l.interpret(m, x)
-		}
-		if x := l.unlisted(m); x != nil {
-			l.strays.another(x, "match %s was played in round %d but not announced: the announcement lists %s", m.ID, m.Round, l.rounds[m.Round][0])
+			if x.Type == protocol.TypeGameInvitation && l.unlisted(m) {
+				l.strays.another(x, "match %s was played in round %d but not announced: the announcement lists %s", m.ID, m.Round, l.rounds[m.Round][0])
+			}
 		}
 	}
 	l.verifyDraws()
@@ -264,21 +264,13 @@ func (l *League) settle() {
 	}
 }
 
-// unlisted returns the invitation to a match that was played in a round whose
-// announcement does not list it, nil for others. An announcement of a part of a round
-// tells nothing.
-func (l *League) unlisted(m *match) *Exchange {
+// unlisted reports whether a match belongs to a round whose announcement does not list it. An
+// announcement of a part of a round tells nothing.
+func (l *League) unlisted(m *match) bool {
 	for _, lists := range l.rounds {
 		if len(lists) > 1 {
-			return nil
+			return false
 		}
 	}
-	if m.announced || m.again || m.Round == 0 || len(l.rounds[m.Round]) != 1 || len(l.rounds) == 1 && len(l.matches) > 1 {
-		return nil
-	}
-	i := slices.IndexFunc(m.exchanges, func(x *Exchange) bool { return x.Type == protocol.TypeGameInvitation })
-	if i < 0 {
-		return nil
-	}
-	return m.exchanges[i]
+	return !m.announced && !m.again && m.Round != 0 && len(l.rounds[m.Round]) == 1 && (len(l.rounds) > 1 || len(l.matches) == 1)
 }

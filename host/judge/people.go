@@ -2,6 +2,7 @@ package judge
 
 import (
 	"cmp"
+	"maps"
 	"net"
 	"net/url"
 	"slices"
@@ -49,12 +50,14 @@ func (p people) find(keys ...string) []string {
 	return nil
 }
 
-// with returns a list with an id in it. It leaves ids as it is.
-func with(ids []string, id string) []string {
-	if id == "" || slices.Contains(ids, id) {
-		return ids
+// with returns a list with more ids in it, each once. It leaves ids as it is.
+func with(ids []string, more ...string) []string {
+	for _, id := range more {
+		if id != "" && !slices.Contains(ids, id) {
+			ids = append(slices.Clip(ids), id)
+		}
 	}
-	return append(slices.Clip(ids), id)
+	return ids
 }
 
 // registered learns from an accepted registration.
@@ -128,20 +131,13 @@ func (l *League) identify(m *match) {
 		case *protocol.ChooseParityCall:
 			named = with(named, r.PlayerID)
 		case *protocol.GameOver:
-			named = with(named, r.PlayerID)
-			for id := range r.Stated("", "").Choices {
-				named = with(named, id)
-			}
+			named = with(with(named, r.PlayerID), slices.Collect(maps.Keys(r.Stated("", "").Choices))...)
 		case *protocol.MatchResultReport:
-			for id := range r.Result.Score {
-				named = with(named, id)
-			}
+			named = with(named, slices.Collect(maps.Keys(r.Result.Score))...)
 		}
 	}
 	if len(opponents) == 1 {
-		for _, id := range receivers {
-			opponents = with(opponents, id)
-		}
+		opponents = with(opponents, receivers...)
 	}
 	slices.Sort(named)
 	for _, ids := range [][]string{opponents, named} {

@@ -64,7 +64,7 @@ func (rec *Recording) Evidence() []*judge.Exchange {
 // run, is left out.
 func Read(r io.Reader) (*Recording, error) {
 	rec := &Recording{}
-	open := map[[2]int64]*Exchange{}
+	open := map[int64]*Exchange{} // by number, in the run
 	in := lines(r)
 	var torn error // of the line before, which is no JSON
 	number := 1
@@ -120,34 +120,35 @@ func lines(r io.Reader) *bufio.Scanner {
 	return in
 }
 
-func (rec *Recording) add(line []byte, open map[[2]int64]*Exchange) error {
-	var head Head
-	if json.Unmarshal(line, &head) == nil && head.Schema != "" {
-		if head.Schema != Schema {
-			return fmt.Errorf("the recording has schema %q, want %q", head.Schema, Schema)
-		}
-		rec.Heads = append(rec.Heads, head)
+func (rec *Recording) add(line []byte, open map[int64]*Exchange) error {
+	var l struct {
+		Head
+		Line
+	}
+	err := json.Unmarshal(line, &l, jsontext.AllowDuplicateNames(true))
+	switch {
+	case err == nil && l.Schema == Schema:
+		rec.Heads = append(rec.Heads, l.Head)
+		clear(open)
 		return nil
-	}
-	if len(rec.Heads) == 0 {
+	case err == nil && l.Schema != "":
+		return fmt.Errorf("the recording has schema %q, want %q", l.Schema, Schema)
+	case len(rec.Heads) == 0:
 		return errors.New("the file does not begin like a recording; --record FILE of a live command makes one")
-	}
-	var l Line
-	if err := json.Unmarshal(line, &l, jsontext.AllowDuplicateNames(true)); err != nil {
+	case err != nil:
 		return fmt.Errorf("not a line of a recording: %w", err)
 	}
 	body := []byte(l.Body)
 	if l.Text != "" {
 		body = []byte(l.Text)
 	}
-	key := [2]int64{int64(len(rec.Heads)), l.Exchange}
-	switch x := open[key]; {
+	switch x := open[l.Exchange]; {
 	case l.Part == Remarks:
 		rec.Remarks = append(rec.Remarks, Remark{l.Time, l.Agent, l.Match, l.Error})
 	case l.Part == Request && x == nil:
 		x = ReadRequest(body)
 		x.Agent, x.Sent, x.Peer, x.At, x.Run = l.Agent, l.Direction == jsonrpc.Out, l.Peer, l.Time, len(rec.Heads)-1
-		open[key] = x
+		open[l.Exchange] = x
 		rec.Exchanges = append(rec.Exchanges, x)
 	case l.Part == Answer && x != nil && !x.Answered:
 		x.Failure, x.Latency = l.Error, time.Duration(l.Latency*float64(time.Millisecond))

@@ -17,10 +17,10 @@ import (
 const assigns = "hands-out-by-"
 
 // AssignmentTrait returns the trait of a referee that takes assignments under a name that is found in
-// its registration: any text that is one, such as an element of a list of its tools. It is empty where
-// there is none.
+// its registration: any text that is one, such as an element of a list of its tools, but for the name
+// that it shows. It is empty where it names none of them.
 func AssignmentTrait(registration jsontext.Value) string {
-	meta := rawjson.Split(registration).Get("referee_meta")
+	meta := rawjson.Split(rawjson.Split(registration).Get("referee_meta")).Without("display_name").Encode()
 	for _, name := range protocol.AssignmentNames() {
 		if bytes.Contains(meta, rawjson.Quote(name)) {
 			return assigns + name

@@ -385,9 +385,13 @@ func TestAssignments(t *testing.T) {
 	if _, err := opens(NewCodec(protocol.Tolerant), "start_match", []byte(`{"players":[]}`)); CodeOf(err) != protocol.CodeMissingField {
 		t.Errorf("a match without an id: %v", err)
 	}
-	ids := AssignmentTrait(jsontext.Value(`{"referee_meta":{"display_name":"x","tools":[{"name":"report"},{"name":"RUN_MATCH"}]}}`))
-	if ids != "hands-out-by-RUN_MATCH" {
-		t.Errorf("the registration suggests %q", ids)
+	for registration, want := range map[string]string{
+		`{"referee_meta":{"display_name":"x","tools":[{"name":"report"},{"name":"RUN_MATCH"}]}}`: "hands-out-by-RUN_MATCH",
+		`{"referee_meta":{"display_name":"RUN_MATCH"}}`:                                          "",
+	} {
+		if got := AssignmentTrait(jsontext.Value(registration)); got != want {
+			t.Errorf("%s suggests %q", registration, got)
+		}
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/strategylab/strategylab/host/credential"
 )
 
 // secretMembers are the members whose strings are credentials: those of
@@ -58,12 +60,7 @@ func (m *masker) name(secret string) string {
 	if name, ok := m.names[secret]; ok {
 		return name
 	}
-	name := fmt.Sprintf("masked-%d", len(m.names)+1)
-	if rest, ok := strings.CutPrefix(secret, "tok-"); ok {
-		if i := strings.LastIndexByte(rest, '-'); i > 0 && i <= 64 {
-			name = "tok-" + rest[:i] + "-" + name
-		}
-	}
+	name := fmt.Sprintf("%smasked-%d", strings.TrimSuffix(credential.Mask(secret), "***"), len(m.names)+1)
 	m.names[secret] = name
 	if len(secret) >= minSecret {
 		start := [minSecret]byte([]byte(secret))
@@ -72,8 +69,7 @@ func (m *masker) name(secret string) string {
 	return name
 }
 
-// mask returns body without secrets and otherwise unchanged, byte for byte. A
-// body without secrets is returned itself.
+// mask returns a copy of body without secrets and otherwise unchanged, byte for byte.
 func (m *masker) mask(body []byte) []byte {
 	out, err := m.json(body, 0)
 	if err != nil {
@@ -85,13 +81,13 @@ func (m *masker) mask(body []byte) []byte {
 	return m.text(out)
 }
 
-// text masks known secrets and everything shaped like a token.
+// text returns a copy in which known secrets are masked, and everything shaped like a token.
 func (m *masker) text(b []byte) []byte {
 	var out []byte
 	copied := 0
 	for i := 0; i+minSecret <= len(b); i++ {
 		for _, secret := range m.starts[[minSecret]byte(b[i:])] {
-			if rest := b[i:]; len(rest) >= len(secret) && string(rest[:len(secret)]) == secret {
+			if bytes.HasPrefix(b[i:], []byte(secret)) {
 				out = append(append(out, b[copied:i]...), m.names[secret]...)
 				copied = i + len(secret)
 				i = copied - 1
@@ -99,13 +95,8 @@ func (m *masker) text(b []byte) []byte {
 			}
 		}
 	}
-	if out != nil {
-		b = append(out, b[copied:]...)
-	}
-	if !tokenShape().Match(b) {
-		return b
-	}
-	return tokenShape().ReplaceAllFunc(b, func(found []byte) []byte { return []byte(m.name(string(found))) })
+	out = append(out, b[copied:]...)
+	return tokenShape().ReplaceAllFunc(out, func(found []byte) []byte { return []byte(m.name(string(found))) })
 }
 
 // json masks the values of secret members, also in strings that contain JSON.

@@ -116,7 +116,7 @@ func (r *Recorder) put(l Line) {
 		return
 	}
 	l.Error = string(r.masks.text([]byte(l.Error)))
-	body := jsontext.Value(r.masks.mask(l.Body)).Clone()
+	body := jsontext.Value(r.masks.mask(l.Body))
 	// A message of several lines loses its line breaks: each takes one line.
 	if l.Body = nil; body.Compact(jsontext.AllowDuplicateNames(true)) == nil {
 		l.Body = body

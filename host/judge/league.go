@@ -26,7 +26,7 @@ type League struct {
 	// rounds has the matches of an announced round, as its announcements list them. Several
 	// lists are parts, for one receiver each.
 	rounds  map[int][]string
-	strays  Verdict // unexpected messages
+	strays  Verdict // unexpected messages; elsewhere a referee may have ids of its own, or the manager change its mind
 	byID    map[string]*match
 	players map[string]bool // in the announced schedule
 	doubled Verdict         // players that one announcement has in two matches

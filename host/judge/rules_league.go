@@ -492,12 +492,6 @@ func (l *League) roundEnded(round int) (all int, of [3]int, ok bool) {
 	return len(ids), of, true
 }
 
-// unexpected: in other leagues a referee may have ids of its own, or the manager may change
-// its mind, so that what is unexpected here need not be there.
-func (l *League) unexpected() Verdict {
-	return Verdict{Examined: len(l.matches), Findings: l.strays.Findings}
-}
-
 // count says a number of things: "1 point", "3 losses".
 func count(n int, thing string) string {
 	switch {

@@ -226,31 +226,26 @@ func side(t *result, player string) string {
 
 func nobody(player string) string { return cmp.Or(player, "nobody") }
 
+// sameResult compares two accounts of a match by what both state.
 func (l *League) sameResult() (v Verdict) {
 	for m, t := range l.results() {
 		first := &m.results[0]
 		if t == first || t.Conflict != "" || first.Conflict != "" {
 			continue
 		}
-		comparable, differ := first.against(t)
-		if !comparable {
+		n, drawn := first.DrawnNumber.Get()
+		k, drawnToo := t.DrawnNumber.Get()
+		drawn, decided := drawn && drawnToo, first.Decided && t.Decided
+		if !drawn && !decided {
 			v.unknown("the winner and the number, in two messages about a match")
 			continue
 		}
 		v.Examined++
-		if differ {
+		if drawn && n != k || decided && first.Winner != t.Winner || first.whole && t.whole && first.Status != t.Status {
 			v.add(Broken, []*Exchange{first.x, t.x}, "%s: %s received %s; %s received %s", m.ID, first.To, first, t.To, t)
 		}
 	}
 	return v
-}
-
-// against compares two accounts of a match by what both state.
-func (t *result) against(u *result) (comparable, differ bool) {
-	n, drawn := t.DrawnNumber.Get()
-	k, drawnToo := u.DrawnNumber.Get()
-	drawn, decided := drawn && drawnToo, t.Decided && u.Decided
-	return drawn || decided, drawn && n != k || decided && t.Winner != u.Winner || t.whole && u.whole && t.Status != u.Status
 }
 
 // String describes a result.

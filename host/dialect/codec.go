@@ -1,17 +1,24 @@
 package dialect
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// A Codec reads requests and answers in any known dialect. It is safe for concurrent use.
-type Codec struct{ mode protocol.Mode }
+// A Codec reads requests and answers in any of its dialects. It is safe for concurrent use.
+type Codec struct {
+	mode     protocol.Mode
+	dialects []*Dialect
+}
 
-// NewCodec returns a codec that asks of messages what the mode asks.
-func NewCodec(mode protocol.Mode) *Codec { return &Codec{mode} }
+// NewCodec returns a codec that recognizes all known dialects, and more after them.
+func NewCodec(mode protocol.Mode, more ...*Dialect) *Codec {
+	return &Codec{mode, append(slices.Clip(known), more...)}
+}
 
 // Mode returns how much the codec asks of messages.
 func (c *Codec) Mode() protocol.Mode { return c.mode }
@@ -92,7 +99,7 @@ func (c *Codec) open(r *Request, bare bool) (refusal *protocol.Error) {
 	}
 	r.spread()
 	if _, served := protocol.TypeOfMethod(r.tool); refusal == nil && (served || r.tool == "") {
-		r.Dialect = refine(r.Dialect, r.Method, r.doc)
+		r.Dialect = c.refine(r.Dialect, r.Method, r.doc)
 	}
 	r.Header = protocol.ReadHeader(r.doc)
 	if refusal != nil {

@@ -53,6 +53,11 @@ func TestDispatch(t *testing.T) {
 			}
 		}
 	}
+	own := &Dialect{Name: "take-message", Request: Place{Method: "take_message", Message: "message"}}
+	req, err := opens(NewCodec(protocol.Strict, own), "take_message", params("message", invitation))
+	if err != nil || req.Dialect != own {
+		t.Errorf("a dialect that is only described is opened as %s: %v", req.Dialect.Name, err)
+	}
 }
 
 // TestBadJSON: what is no JSON as this protocol takes it, wherever it stands.

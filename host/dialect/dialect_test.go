@@ -21,7 +21,7 @@ func answerOf(r jsonrpc.Response) Answer {
 
 // variants are the dialects of real programs and traits of them, but for the one that only
 // a registration shows.
-var variants = append(slices.DeleteFunc(slices.Clone(known[len(builtin):]), func(d *Dialect) bool { return d == TypeMethodV2 }),
+var variants = append(slices.DeleteFunc(slices.Clone(known[len(OfProtocol()):]), func(d *Dialect) bool { return d == TypeMethodV2 }),
 	Contracts.With(TraitTextResult), Contracts.With(TraitRequests), Contracts.With(TraitAsync))
 
 // TestEveryDialectThereAndBack sends every request in every dialect and
@@ -53,10 +53,8 @@ func thereInDialect(t *testing.T, c *Codec, d *Dialect, s sample) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	typ := s.message.Head().MessageType
-	name, _, _ := strings.Cut(d.Name, "+")
-	known := req.Dialect.Name == name || req.Dialect == Contracts && d.nameOf(typ) == Contracts.nameOf(typ)
-	if !known || req.Type != typ {
+	alike := req.Dialect.Request == d.Request && req.Dialect.nameOf(req.Type) == d.nameOf(req.Type)
+	if !alike || req.Type != s.message.Head().MessageType {
 		t.Errorf("opened as %s in dialect %s", req.Type, req.Dialect.Name)
 	}
 	m, err := req.Decode()

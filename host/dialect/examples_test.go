@@ -300,7 +300,7 @@ const peerExamples = "../../docs/protocol/peers"
 func TestPeerExamples(t *testing.T) {
 	t.Parallel()
 	m := named(t, "league_register_request").message.(*protocol.LeagueRegisterRequest)
-	for _, d := range known[len(builtin):] {
+	for _, d := range known[len(OfProtocol()):] {
 		name := filepath.Join(peerExamples, d.Name+".json")
 		if m.Meta.ProtocolVersion = ""; d == TypeMethodV2 {
 			m.Meta.ProtocolVersion = protocol.Version
@@ -343,10 +343,6 @@ func TestTraits(t *testing.T) {
 	again, err := Named(d.Name)
 	if err != nil || again.Name != d.Name || !again.NumericIDs || !again.Answer.Request {
 		t.Errorf("%+v, %v", again, err)
-	}
-	handed, err := Named("contracts+hands-out-by-RUN_MATCH")
-	if err != nil || handed.Assignment != "RUN_MATCH" {
-		t.Errorf("%+v, %v", handed, err)
 	}
 	for _, bad := range []string{"", "no-such", "contracts+", "contracts+no-such", "contracts+hands-out-by-nothing"} {
 		if d, err := Named(bad); err == nil {
@@ -392,6 +388,9 @@ func TestAssignments(t *testing.T) {
 		if got := AssignmentTrait(jsontext.Value(registration)); got != want {
 			t.Errorf("%s suggests %q", registration, got)
 		}
+	}
+	if handed := Contracts.With("hands-out-by-RUN_MATCH"); handed.Assignment != "RUN_MATCH" || handed.Name != "contracts+hands-out-by-RUN_MATCH" {
+		t.Errorf("the trait gives %+v", handed)
 	}
 }
 

@@ -40,7 +40,7 @@ var (
 )
 
 // OfProtocol returns the dialects of the protocol itself, [Contracts] first.
-func OfProtocol() []*Dialect { return slices.Clone(builtin) }
+func OfProtocol() []*Dialect { return []*Dialect{Contracts, Envelope, Tool, ToolIO, Bare} }
 
 // Named returns the known dialect of that name, with the traits that "+" signs
 // add to it: "contracts+numeric-ids". The error lists the known names.
@@ -71,8 +71,6 @@ func Named(name string) (*Dialect, error) {
 	}
 	return d, nil
 }
-
-var builtin = []*Dialect{Contracts, Envelope, Tool, ToolIO, Bare}
 
 // The dialects of programs from real leagues, which no source describes. Those whose
 // methods are the message types accept only a manager LM01 and a referee REF01, and
@@ -120,11 +118,7 @@ var (
 func byType(t protocol.Type) string { return string(t) }
 
 // known lists all dialects, those of the protocol itself first.
-var known = append(slices.Clone(builtin), TypeMethod, TypeMethodV2, LowerMethod, HandleMessage, PlainTool)
-
-// Known returns the dialects of the protocol itself and those of programs from
-// real leagues, [Contracts] first.
-func Known() []*Dialect { return slices.Clone(known) }
+var known = append(OfProtocol(), TypeMethod, TypeMethodV2, LowerMethod, HandleMessage, PlainTool)
 
 // RegistrationOrder returns the dialects in which an agent tries to register
 // with an unknown manager: the commonest first.

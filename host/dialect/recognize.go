@@ -12,7 +12,7 @@ import (
 // wrapped returns the dialect by whose place a request is wrapped, or [Contracts].
 func (c *Codec) wrapped(method string, params rawjson.Object) (*Dialect, *protocol.Error) {
 	var found, owner *Dialect
-	for _, d := range known {
+	for _, d := range c.dialects {
 		switch p := d.Request; {
 		case !p.structured() || d.Marks != nil:
 		case !p.fits(method, params):
@@ -36,9 +36,9 @@ func (c *Codec) wrapped(method string, params rawjson.Object) (*Dialect, *protoc
 
 // refine returns the dialect of a message with the wrapping of d: the first whose marks it has, or
 // else the first without marks; where there is no wrapping, of those that use the method for its type.
-func refine(d *Dialect, method string, message rawjson.Object) *Dialect {
+func (c *Codec) refine(d *Dialect, method string, message rawjson.Object) *Dialect {
 	t, best := protocol.TypeOf(message), (*Dialect)(nil)
-	for _, other := range known {
+	for _, other := range c.dialects {
 		if other.Request != d.Request || best != nil && other.Marks == nil {
 			continue
 		}

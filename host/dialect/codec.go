@@ -97,7 +97,12 @@ func (c *Codec) open(r *Request, bare bool) (refusal *protocol.Error) {
 		r.doc, r.tool, refusal = r.Dialect.Request.unwrap(r.doc)
 		r.Raw = r.doc.Encode()
 	}
-	r.spread()
+	for _, m := range r.doc {
+		if r.Mode == protocol.Tolerant && m.Value.Kind() == '{' && protocol.HoldsMessage(m.Name) {
+			r.doc = spread(r.doc, m.Name)
+			r.Raw = r.doc.Encode()
+		}
+	}
 	if _, served := protocol.TypeOfMethod(r.tool); refusal == nil && (served || r.tool == "") {
 		r.Dialect = c.refine(r.Dialect, r.Method, r.doc)
 	}

@@ -54,22 +54,23 @@ func Named(name string) (*Dialect, error) {
 		}
 		return nil, fmt.Errorf("unknown dialect %q; known are %s", name, strings.Join(names, ", "))
 	}
-	d := known[at]
+	if len(parts) == 1 {
+		return known[at], nil
+	}
+	d := *known[at]
+	d.Name = name
 	for _, trait := range parts[1:] {
-		changed := *d
 		assigned, isAssignment := strings.CutPrefix(trait, assigns)
 		switch change := traits[trait]; {
 		case change != nil:
-			change(&changed)
+			change(&d)
 		case isAssignment && protocol.Assigns(assigned):
-			changed.Assignment = assigned
+			d.Assignment = assigned
 		default:
-			return nil, fmt.Errorf("dialect %s: unknown trait %q", d.Name, trait)
+			return nil, fmt.Errorf("dialect %s: unknown trait %q", parts[0], trait)
 		}
-		changed.Name += "+" + trait
-		d = &changed
 	}
-	return d, nil
+	return &d, nil
 }
 
 // The dialects of programs from real leagues, which no source describes. Those whose

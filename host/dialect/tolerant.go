@@ -143,16 +143,6 @@ func (r *Request) respell() {
 	r.doc, r.Raw, r.Header = doc, doc.Encode(), protocol.ReadHeader(doc)
 }
 
-// spread puts what a member such as payload or header holds beside the others.
-func (r *Request) spread() {
-	for _, m := range r.doc {
-		if r.Mode == protocol.Tolerant && m.Value.Kind() == '{' && protocol.HoldsMessage(m.Name) {
-			r.doc = spread(r.doc, m.Name)
-			r.Raw = r.doc.Encode()
-		}
-	}
-}
-
 // spread returns a document with what a member of it holds beside the others.
 func spread(doc rawjson.Object, name string) rawjson.Object {
 	out := doc.Without(name)

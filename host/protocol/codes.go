@@ -31,14 +31,17 @@ type codeInfo struct {
 // texts are refusals with a number and a text of their own; the thousands of a number are its area.
 type texts map[int]string
 
-// codeTable has the codes in the order of their declaration.
-var codeTable []codeInfo
+// codes are the lines of the table of codes.
+type codes []codeInfo
 
-// code adds a line to the table.
-func code(c Code, name string, retryable bool, rpc int, numbered texts) Code {
-	codeTable = append(codeTable, codeInfo{c, name, retryable, rpc, numbered})
+// add adds a line, as the declaration of a code does.
+func (all *codes) add(c Code, name string, retryable bool, rpc int, numbered texts) Code {
+	*all = append(*all, codeInfo{c, name, retryable, rpc, numbered})
 	return c
 }
+
+// codeTable is complete when the package is initialized, and stays as it is.
+var codeTable codes
 
 // badToken are the numbers of both errors with tokens: no token is as wrong as an invalid one.
 var badToken = texts{
@@ -48,33 +51,33 @@ var badToken = texts{
 // The error codes. Where the sources give one number to two errors, the
 // comment says which error lost its number.
 var (
-	CodeTimeout               = code("E001", "TIMEOUT_ERROR", true, 1, nil)
-	CodeInvalidMove           = code("E002", "INVALID_MOVE", true, 2, nil)
-	CodeMissingField          = code("E003", "MISSING_REQUIRED_FIELD", false, rpcInvalidParams, nil) // also called E002
-	CodeInvalidParityChoice   = code("E004", "INVALID_PARITY_CHOICE", false, 4004, texts{4004: "Invalid choice"})
-	CodePlayerNotRegistered   = code("E005", "PLAYER_NOT_REGISTERED", false, 5, texts{3002: "Player not registered", 4002: "Player not found"})
-	CodeInvalidFieldType      = code("E006", "INVALID_FIELD_TYPE", false, rpcInvalidParams, nil)          // also called E003
-	CodeInvalidState          = code("E007", "INVALID_STATE", false, 7, texts{4005: "Match state error"}) // also called E004
-	CodePlayerDisconnect      = code("E008", "PLAYER_DISCONNECT", true, 8, nil)                           // also called E003
-	CodeConnectionError       = code("E009", "CONNECTION_ERROR", true, 9, nil)
-	CodeTokenMissing          = code("E011", "AUTH_TOKEN_MISSING", false, 11, badToken) // also called E013
-	CodeTokenInvalid          = code("E012", "AUTH_TOKEN_INVALID", false, 12, badToken)
-	CodeVersionMismatch       = code("E018", "PROTOCOL_VERSION_MISMATCH", false, rpcInvalidParams, nil) // also called E001
-	CodeLeagueFull            = code("E020", "LEAGUE_FULL", false, 20, texts{1001: "League full", 2001: "League full"})
-	CodeInvalidTimestamp      = code("E021", "INVALID_TIMESTAMP", false, rpcInvalidParams, nil)
-	CodeDuplicateName         = code("E022", "DUPLICATE_NAME", false, 2002, texts{2002: "Duplicate name"}) // also called E021
-	CodeLeagueNotStarted      = code("E030", "LEAGUE_NOT_STARTED", false, 30, nil)
-	CodeLeagueAlreadyComplete = code("E031", "LEAGUE_ALREADY_COMPLETE", false, 31, nil)
-	CodeMatchNotFound         = code("E040", "MATCH_NOT_FOUND", false, 40, texts{4003: "Match not found", 5002: "Match not found"})
-	CodeDuplicateReport       = code("E041", "DUPLICATE_REPORT", false, 5003, texts{5003: "Duplicate report"})
-	CodeInvalidQueryType      = code("E042", "INVALID_QUERY_TYPE", false, 6002, texts{6002: "Invalid query type"})
-	CodeLeagueNotFound        = code("E043", "LEAGUE_NOT_FOUND", false, 43, texts{6003: "League not found"})
-	CodeInvalidEndpoint       = code("E044", "INVALID_ENDPOINT", false, 44, texts{1002: "Invalid endpoint", 2003: "Invalid endpoint"})
-	CodeUnsupportedGameType   = code("E045", "UNSUPPORTED_GAME_TYPE", false, 45, texts{1003: "Unsupported game type", 2004: "Unsupported game type"})
-	CodeContextMismatch       = code("E046", "CONTEXT_MISMATCH", false, rpcInvalidParams, nil)
-	CodeUnknownMessageType    = code("E047", "UNKNOWN_MESSAGE_TYPE", false, RPCMethodNotFound, nil)
-	CodeRateLimited           = code("E048", "RATE_LIMITED", true, 48, nil)
-	CodeInternalError         = code("E049", "INTERNAL_ERROR", false, rpcInternalError, nil)
+	CodeTimeout               = codeTable.add("E001", "TIMEOUT_ERROR", true, 1, nil)
+	CodeInvalidMove           = codeTable.add("E002", "INVALID_MOVE", true, 2, nil)
+	CodeMissingField          = codeTable.add("E003", "MISSING_REQUIRED_FIELD", false, rpcInvalidParams, nil) // also called E002
+	CodeInvalidParityChoice   = codeTable.add("E004", "INVALID_PARITY_CHOICE", false, 4004, texts{4004: "Invalid choice"})
+	CodePlayerNotRegistered   = codeTable.add("E005", "PLAYER_NOT_REGISTERED", false, 5, texts{3002: "Player not registered", 4002: "Player not found"})
+	CodeInvalidFieldType      = codeTable.add("E006", "INVALID_FIELD_TYPE", false, rpcInvalidParams, nil)          // also called E003
+	CodeInvalidState          = codeTable.add("E007", "INVALID_STATE", false, 7, texts{4005: "Match state error"}) // also called E004
+	CodePlayerDisconnect      = codeTable.add("E008", "PLAYER_DISCONNECT", true, 8, nil)                           // also called E003
+	CodeConnectionError       = codeTable.add("E009", "CONNECTION_ERROR", true, 9, nil)
+	CodeTokenMissing          = codeTable.add("E011", "AUTH_TOKEN_MISSING", false, 11, badToken) // also called E013
+	CodeTokenInvalid          = codeTable.add("E012", "AUTH_TOKEN_INVALID", false, 12, badToken)
+	CodeVersionMismatch       = codeTable.add("E018", "PROTOCOL_VERSION_MISMATCH", false, rpcInvalidParams, nil) // also called E001
+	CodeLeagueFull            = codeTable.add("E020", "LEAGUE_FULL", false, 20, texts{1001: "League full", 2001: "League full"})
+	CodeInvalidTimestamp      = codeTable.add("E021", "INVALID_TIMESTAMP", false, rpcInvalidParams, nil)
+	CodeDuplicateName         = codeTable.add("E022", "DUPLICATE_NAME", false, 2002, texts{2002: "Duplicate name"}) // also called E021
+	CodeLeagueNotStarted      = codeTable.add("E030", "LEAGUE_NOT_STARTED", false, 30, nil)
+	CodeLeagueAlreadyComplete = codeTable.add("E031", "LEAGUE_ALREADY_COMPLETE", false, 31, nil)
+	CodeMatchNotFound         = codeTable.add("E040", "MATCH_NOT_FOUND", false, 40, texts{4003: "Match not found", 5002: "Match not found"})
+	CodeDuplicateReport       = codeTable.add("E041", "DUPLICATE_REPORT", false, 5003, texts{5003: "Duplicate report"})
+	CodeInvalidQueryType      = codeTable.add("E042", "INVALID_QUERY_TYPE", false, 6002, texts{6002: "Invalid query type"})
+	CodeLeagueNotFound        = codeTable.add("E043", "LEAGUE_NOT_FOUND", false, 43, texts{6003: "League not found"})
+	CodeInvalidEndpoint       = codeTable.add("E044", "INVALID_ENDPOINT", false, 44, texts{1002: "Invalid endpoint", 2003: "Invalid endpoint"})
+	CodeUnsupportedGameType   = codeTable.add("E045", "UNSUPPORTED_GAME_TYPE", false, 45, texts{1003: "Unsupported game type", 2004: "Unsupported game type"})
+	CodeContextMismatch       = codeTable.add("E046", "CONTEXT_MISMATCH", false, rpcInvalidParams, nil)
+	CodeUnknownMessageType    = codeTable.add("E047", "UNKNOWN_MESSAGE_TYPE", false, RPCMethodNotFound, nil)
+	CodeRateLimited           = codeTable.add("E048", "RATE_LIMITED", true, 48, nil)
+	CodeInternalError         = codeTable.add("E049", "INTERNAL_ERROR", false, rpcInternalError, nil)
 )
 
 // rpcTexts are the message texts of JSON-RPC's own codes.

@@ -118,7 +118,7 @@ func TestSchemasAndRulesAgree(t *testing.T) {
 	for _, mode := range []Mode{Strict, Tolerant} {
 		for _, asRequest := range []bool{false, true} {
 			for _, s := range samples(t) {
-				e := catalog().types[s.message.Head().MessageType]
+				e := messages.byType[s.message.Head().MessageType]
 				if asRequest && e.Method == "" || !asRequest && !e.Answers {
 					continue // it never travels that way
 				}

@@ -52,7 +52,7 @@ func BenchmarkDecode(b *testing.B) {
 // BenchmarkValidate is the part of decoding that applies the field rules.
 func BenchmarkValidate(b *testing.B) {
 	benchEach(b, func(b *testing.B, s sample, raw jsontext.Value) {
-		shape := catalog().types[s.message.Head().MessageType].table()
+		shape := messages.byType[s.message.Head().MessageType].table()
 		doc, at := parsed(b, raw), placeOf(New(s.message.Head().MessageType))
 		for b.Loop() {
 			var c checker

@@ -35,35 +35,64 @@ type Description struct {
 
 type entry struct {
 	Description
-	area   area
-	goType reflect.Type // a struct whose pointer is a Message
-	about  []string     // rules of its fields, beyond those of the Go type
-	table  func() *shape
-	schema sync.Map // those that were asked for, by their writers
+	catalog *catalog // that has it
+	area    area
+	goType  reflect.Type // a struct whose pointer is a Message
+	about   []string     // rules of its fields, beyond those of the Go type
+	table   func() *shape
+	schema  sync.Map // those that were asked for, by their writers
 }
 
-// answer returns the entry of a message type that is only an answer. Each rule names a field that
-// this type of message treats otherwise than the Go type says: the field, what is added to its
-// rules, and after "|" another description.
-func answer(t Type, title string, area area, from []Role, of any, rules ...string) *entry {
-	e := &entry{Description: Description{Type: t, Title: title, From: from}, area: area, goType: reflect.TypeOf(of), about: rules}
+// A catalog has the message types in the order of their declaration, and by their names and those of
+// their requests.
+type catalog struct {
+	entries []*entry
+	byType  map[Type]*entry
+	byName  map[string]*entry
+}
+
+// messages is complete when the package is initialized, and stays as it is.
+var messages = &catalog{byType: make(map[Type]*entry), byName: make(map[string]*entry)}
+
+// add adds a message type. Each rule names a field that this type of message treats otherwise than
+// the Go type says: the field, what is added to its rules, and after "|" another description.
+func (c *catalog) add(t Type, title string, area area, from []Role, of any, rules []string) *entry {
+	e := &entry{Description: Description{Type: t, Title: title, From: from}, area: area, goType: reflect.TypeOf(of), about: rules, catalog: c}
+	e.Answers = slices.ContainsFunc(c.entries, func(asked *entry) bool { return asked.Answer == t })
 	e.table = sync.OnceValue(e.compile)
+	c.entries, c.byType[t] = append(c.entries, e), e
 	return e
 }
 
-// line returns the entry of a message type that may come as a request. Methods holds
+// line adds a message type that may come as a request. Methods holds
 // its method and other methods in use for it.
-func line(t Type, title, methods string, to Type, area area, from []Role, of any, rules ...string) *entry {
-	e := answer(t, title, area, from, of, rules...)
+func (c *catalog) line(t Type, title, methods string, area area, from []Role, of any, rules ...string) *entry {
+	e := c.add(t, title, area, from, of, rules)
 	e.Names = strings.Fields(methods)
-	e.Method, e.Answer = e.Names[0], to
+	e.Method = e.Names[0]
 	e.Auth = area != areaRefereeSignup && area != areaPlayerSignup
 	for _, name := range []string{string(t), lower(t)} {
 		if !slices.Contains(e.Names, name) {
 			e.Names = append(e.Names, name)
 		}
 	}
+	for _, name := range e.Names {
+		c.byName[name] = e
+	}
 	return e
+}
+
+// answered adds the message type that is only the answer to that of the line.
+func (e *entry) answered(t Type, title string, from []Role, of any, rules ...string) Type {
+	asked := e.answeredAs(t)
+	e.catalog.add(t, title, e.area, from, of, rules)
+	return asked
+}
+
+// answeredAs says which type answers that of the line, empty for none.
+func (e *entry) answeredAs(t Type) Type {
+	e.Answer = t
+	return e.Type
 }
 
 // blank returns a new, empty message of the entry's type.
@@ -77,101 +106,80 @@ var (
 	byAgent    = []Role{RolePlayer, RoleReferee}
 )
 
-// lines lists the message types in the order in which a league sees them.
-func lines() []*entry {
-	const (
-		taken    = "league_id when=status:ACCEPTED|The league it belongs to."
-		round    = "round_id strict|The round."
-		ackRound = "round_id strict|The round of the acknowledged message."
-		ackMatch = "match_id strict|The match of the acknowledged message."
-		receiver = "player_id or=|The player who answered."
-	)
-	return []*entry{
-		line(TypeRefereeRegisterRequest, "A referee registers", "register_referee",
-			"REFEREE_REGISTER_RESPONSE", areaRefereeSignup, byReferee, RefereeRegisterRequest{}),
-		answer("REFEREE_REGISTER_RESPONSE", "The manager answers a referee", areaRefereeSignup, byManager, RegisterResponse{}, "status|Whether the referee was taken on.",
-			"auth_token when=status:ACCEPTED|The referee's token, shown this once.", taken),
-		line(TypeLeagueRegisterRequest, "A player registers", "register_player",
-			"LEAGUE_REGISTER_RESPONSE", areaPlayerSignup, byPlayer, LeagueRegisterRequest{}),
-		answer("LEAGUE_REGISTER_RESPONSE", "The manager answers a player", areaPlayerSignup, byManager, RegisterResponse{},
-			"auth_token when=status:ACCEPTED|The player's token, shown this once.", taken),
-		line(TypeStartLeague, "The launcher starts the league", "start_league",
-			"LEAGUE_STATUS", areaNone, byLauncher, StartLeague{}, "league_id strict|The league to start."),
-		answer("LEAGUE_STATUS", "How far the league is", areaNone, byManager, LeagueStatus{}, "league_id strict"),
-		line(TypeSetPlayerStatus, "The organiser takes a player out or lets it back in", "set_player_status",
-			"PLAYER_STATUS", areaNone, byLauncher, PlayerStatus{}, "league_id strict", "player_id always", "status always only=E006"),
-		answer("PLAYER_STATUS", "What the player's status is", areaNone, byManager, PlayerStatus{},
-			"league_id strict", "player_id strict", "display_name strict|The player's name.", "status strict|What the player's status is now."),
-		line(TypeSetPace, "The organiser pauses the league or sets its pace", "set_pace",
-			"LEAGUE_PACE", areaNone, byLauncher, Pace{}, "league_id strict"),
-		answer("LEAGUE_PACE", "The pace of the league", areaNone, byManager, Pace{},
-			"league_id strict", "paused strict|Whether the league is paused.", "pace_ms strict"),
-		line(TypeRoundAnnouncement, "A round begins", "notify_round",
-			"ROUND_ANNOUNCEMENT_ACK", areaAnnouncement, byManager, RoundAnnouncement{}, "league_id strict", "round_id always|The round that begins."),
-		answer("ROUND_ANNOUNCEMENT_ACK", "The round is known", areaAnnouncement, byAgent, Ack{}, ackRound),
-		line(TypeLeagueStandingsUpdate, "The table after a round", "update_standings notify_standings",
-			"STANDINGS_UPDATE_ACK", areaAnnouncement, byManager, LeagueStandingsUpdate{},
-			"league_id strict", "round_id strict|The round after which the table stands so."),
-		answer("STANDINGS_UPDATE_ACK", "The table is known", areaAnnouncement, byAgent, Ack{}, ackRound),
-		line(TypeRoundCompleted, "A round is over", "notify_round_completed",
-			"ROUND_COMPLETED_ACK", areaAnnouncement, byManager, RoundCompleted{}, "league_id strict", "round_id always|The round that is over."),
-		answer("ROUND_COMPLETED_ACK", "The end of the round is known", areaAnnouncement, byAgent, Ack{},
-			ackRound, "draw_verified|Whether the player could verify the drawn number of its match in the round."),
-		line(TypeLeagueCompleted, "The league is over", "notify_league_completed",
-			"LEAGUE_COMPLETED_ACK", areaAnnouncement, byManager, LeagueCompleted{}, "league_id strict"),
-		answer("LEAGUE_COMPLETED_ACK", "The end of the league is known", areaAnnouncement, byAgent, Ack{}),
-		line(TypeGameInvitation, "The referee invites a player", "handle_game_invitation receive_game_invitation",
-			TypeGameJoinAck, areaMatch, byReferee, GameInvitation{}, "league_id strict", round, "match_id always", "game_type strict"),
-		line(TypeGameJoinAck, "The player joins or declines", "game_join_ack",
-			"GAME_JOIN_ACK_ACK", areaMatch, byPlayer, GameJoinAck{}, "match_id strict"),
-		answer("GAME_JOIN_ACK_ACK", "An asynchronous join has arrived", areaMatch, byReferee, Ack{}, ackMatch, receiver),
-		line(TypeChooseParityCall, "The referee asks for a choice", "parity_choose choose_parity receive_parity_call",
-			TypeChooseParityResponse, areaMatch, byReferee, ChooseParityCall{}, "match_id always", "game_type strict"),
-		line(TypeChooseParityResponse, "The player chooses", "choose_parity_response",
-			"CHOOSE_PARITY_RESPONSE_ACK", areaMatch, byPlayer, ChooseParityResponse{}, "match_id strict"),
-		answer("CHOOSE_PARITY_RESPONSE_ACK", "An asynchronous choice has arrived", areaMatch, byReferee, Ack{}, ackMatch, receiver),
-		line(TypeGameOver, "The match is over", "notify_match_result receive_game_over",
-			"GAME_OVER_ACK", areaMatch, byReferee, GameOver{}, "match_id always", "game_type strict|The game that was played."),
-		answer("GAME_OVER_ACK", "The end of the match is known", areaMatch, byAgent, Ack{}, ackMatch),
-		line(TypeGameError, "A fault in the match", "notify_game_error",
-			"GAME_ERROR_ACK", areaMatch, []Role{RoleReferee, RolePlayer}, GameError{}, "match_id request"),
-		answer("GAME_ERROR_ACK", "The fault is known", areaMatch, byAgent, Ack{}, ackMatch),
-		line(TypeMatchProgress, "The referee tells how far matches are", "report_match_progress",
-			"MATCH_PROGRESS_ACK", areaReport, byReferee, MatchProgress{}, "league_id strict"),
-		answer("MATCH_PROGRESS_ACK", "The progress has arrived", areaReport, byManager, Ack{}),
-		line(TypeMatchResultReport, "The referee reports a result", "report_match_result",
-			"MATCH_RESULT_ACK", areaReport, byReferee, MatchResultReport{},
-			"league_id strict", round, "match_id always", "game_type strict|The game that was played."),
-		answer("MATCH_RESULT_ACK", "The result is taken down", areaReport, byManager, MatchResultAck{}, "match_id strict", round),
-		line(TypeLeagueQuery, "An agent asks about the league", "league_query",
-			"LEAGUE_QUERY_RESPONSE", areaQuery, []Role{RolePlayer, RoleReferee, RoleLauncher}, LeagueQuery{}, "league_id strict"),
-		answer("LEAGUE_QUERY_RESPONSE", "The manager answers a question", areaQuery, byManager, LeagueQueryResponse{}),
-		line(TypeLeagueError, "The manager refuses", "league_error",
-			"", areaNone, byManager, leagueError{}),
-	}
-}
+// Rules that several types have.
+const (
+	ifTaken  = "league_id when=status:ACCEPTED|The league it belongs to."
+	itsRound = "round_id strict|The round."
+	ackRound = "round_id strict|The round of the acknowledged message."
+	ackMatch = "match_id strict|The match of the acknowledged message."
+	receiver = "player_id or=|The player who answered."
+)
 
-// tables is the catalog with its indexes. A method is found under the name by the book,
-// its aliases, and the type itself in upper and lower case.
-type tables struct {
-	lines   []*entry
-	types   map[Type]*entry
-	methods map[string]*entry
-}
-
-// catalog is built when the first message is read or written: a process that handles none
-// does not pay for it.
-var catalog = sync.OnceValue(func() *tables {
-	c := &tables{lines: lines(), types: make(map[Type]*entry), methods: make(map[string]*entry)}
-	for _, e := range c.lines {
-		e.Answers = e.Method == "" || slices.ContainsFunc(c.lines, func(other *entry) bool { return other.Answer == e.Type })
-		c.types[e.Type] = e
-		for _, name := range e.Names {
-			c.methods[name] = e
-		}
-	}
-	return c
-})
+// The message types of league.v2, each with what answers it, in the order in which a league sees them.
+var (
+	TypeRefereeRegisterRequest = messages.line("REFEREE_REGISTER_REQUEST", "A referee registers", "register_referee",
+		areaRefereeSignup, byReferee, RefereeRegisterRequest{}).
+		answered("REFEREE_REGISTER_RESPONSE", "The manager answers a referee", byManager, RegisterResponse{},
+			"status|Whether the referee was taken on.", "auth_token when=status:ACCEPTED|The referee's token, shown this once.", ifTaken)
+	TypeLeagueRegisterRequest = messages.line("LEAGUE_REGISTER_REQUEST", "A player registers", "register_player",
+		areaPlayerSignup, byPlayer, LeagueRegisterRequest{}).
+		answered("LEAGUE_REGISTER_RESPONSE", "The manager answers a player", byManager, RegisterResponse{},
+			"auth_token when=status:ACCEPTED|The player's token, shown this once.", ifTaken)
+	TypeStartLeague = messages.line("START_LEAGUE", "The launcher starts the league", "start_league",
+		areaNone, byLauncher, StartLeague{}, "league_id strict|The league to start.").
+		answered("LEAGUE_STATUS", "How far the league is", byManager, LeagueStatus{}, "league_id strict")
+	TypeSetPlayerStatus = messages.line("SET_PLAYER_STATUS", "The organiser takes a player out or lets it back in", "set_player_status",
+		areaNone, byLauncher, PlayerStatus{}, "league_id strict", "player_id always", "status always only=E006").
+		answered("PLAYER_STATUS", "What the player's status is", byManager, PlayerStatus{},
+			"league_id strict", "player_id strict", "display_name strict|The player's name.", "status strict|What the player's status is now.")
+	TypeSetPace = messages.line("SET_PACE", "The organiser pauses the league or sets its pace", "set_pace",
+		areaNone, byLauncher, Pace{}, "league_id strict").
+		answered("LEAGUE_PACE", "The pace of the league", byManager, Pace{},
+			"league_id strict", "paused strict|Whether the league is paused.", "pace_ms strict")
+	TypeRoundAnnouncement = messages.line("ROUND_ANNOUNCEMENT", "A round begins", "notify_round",
+		areaAnnouncement, byManager, RoundAnnouncement{}, "league_id strict", "round_id always|The round that begins.").
+		answered("ROUND_ANNOUNCEMENT_ACK", "The round is known", byAgent, Ack{}, ackRound)
+	TypeLeagueStandingsUpdate = messages.line("LEAGUE_STANDINGS_UPDATE", "The table after a round", "update_standings notify_standings",
+		areaAnnouncement, byManager, LeagueStandingsUpdate{}, "league_id strict", "round_id strict|The round after which the table stands so.").
+		answered("STANDINGS_UPDATE_ACK", "The table is known", byAgent, Ack{}, ackRound)
+	TypeRoundCompleted = messages.line("ROUND_COMPLETED", "A round is over", "notify_round_completed",
+		areaAnnouncement, byManager, RoundCompleted{}, "league_id strict", "round_id always|The round that is over.").
+		answered("ROUND_COMPLETED_ACK", "The end of the round is known", byAgent, Ack{},
+			ackRound, "draw_verified|Whether the player could verify the drawn number of its match in the round.")
+	TypeLeagueCompleted = messages.line("LEAGUE_COMPLETED", "The league is over", "notify_league_completed",
+		areaAnnouncement, byManager, LeagueCompleted{}, "league_id strict").
+		answered("LEAGUE_COMPLETED_ACK", "The end of the league is known", byAgent, Ack{})
+	TypeGameInvitation = messages.line("GAME_INVITATION", "The referee invites a player", "handle_game_invitation receive_game_invitation",
+		areaMatch, byReferee, GameInvitation{}, "league_id strict", itsRound, "match_id always", "game_type strict").
+		answeredAs("GAME_JOIN_ACK")
+	TypeGameJoinAck = messages.line("GAME_JOIN_ACK", "The player joins or declines", "game_join_ack",
+		areaMatch, byPlayer, GameJoinAck{}, "match_id strict").
+		answered("GAME_JOIN_ACK_ACK", "An asynchronous join has arrived", byReferee, Ack{}, ackMatch, receiver)
+	TypeChooseParityCall = messages.line("CHOOSE_PARITY_CALL", "The referee asks for a choice", "parity_choose choose_parity receive_parity_call",
+		areaMatch, byReferee, ChooseParityCall{}, "match_id always", "game_type strict").
+		answeredAs("CHOOSE_PARITY_RESPONSE")
+	TypeChooseParityResponse = messages.line("CHOOSE_PARITY_RESPONSE", "The player chooses", "choose_parity_response",
+		areaMatch, byPlayer, ChooseParityResponse{}, "match_id strict").
+		answered("CHOOSE_PARITY_RESPONSE_ACK", "An asynchronous choice has arrived", byReferee, Ack{}, ackMatch, receiver)
+	TypeGameOver = messages.line("GAME_OVER", "The match is over", "notify_match_result receive_game_over",
+		areaMatch, byReferee, GameOver{}, "match_id always", "game_type strict|The game that was played.").
+		answered("GAME_OVER_ACK", "The end of the match is known", byAgent, Ack{}, ackMatch)
+	TypeGameError = messages.line("GAME_ERROR", "A fault in the match", "notify_game_error",
+		areaMatch, []Role{RoleReferee, RolePlayer}, GameError{}, "match_id request").
+		answered("GAME_ERROR_ACK", "The fault is known", byAgent, Ack{}, ackMatch)
+	TypeMatchProgress = messages.line("MATCH_PROGRESS", "The referee tells how far matches are", "report_match_progress",
+		areaReport, byReferee, MatchProgress{}, "league_id strict").
+		answered("MATCH_PROGRESS_ACK", "The progress has arrived", byManager, Ack{})
+	TypeMatchResultReport = messages.line("MATCH_RESULT_REPORT", "The referee reports a result", "report_match_result",
+		areaReport, byReferee, MatchResultReport{}, "league_id strict", itsRound, "match_id always", "game_type strict|The game that was played.").
+		answered("MATCH_RESULT_ACK", "The result is taken down", byManager, MatchResultAck{}, "match_id strict", itsRound)
+	TypeLeagueQuery = messages.line("LEAGUE_QUERY", "An agent asks about the league", "league_query",
+		areaQuery, []Role{RolePlayer, RoleReferee, RoleLauncher}, LeagueQuery{}, "league_id strict").
+		answered("LEAGUE_QUERY_RESPONSE", "The manager answers a question", byManager, LeagueQueryResponse{})
+	TypeLeagueError = messages.line("LEAGUE_ERROR", "The manager refuses", "league_error",
+		areaNone, byManager, leagueError{}).
+		answeredAs("")
+)
 
 var fieldNames = sync.OnceValue(func() map[string]bool {
 	names := make(map[string]bool)
@@ -188,7 +196,7 @@ var fieldNames = sync.OnceValue(func() map[string]bool {
 			gather(part)
 		}
 	}
-	for _, e := range catalog().lines {
+	for _, e := range messages.entries {
 		gather(e.table())
 	}
 	return names
@@ -199,9 +207,8 @@ func lower(t Type) string { return strings.ToLower(string(t)) }
 
 // Types returns all message types in the order in which a league sees them.
 func Types() []Type {
-	all := catalog().lines
-	types := make([]Type, len(all))
-	for i, e := range all {
+	types := make([]Type, len(messages.entries))
+	for i, e := range messages.entries {
 		types[i] = e.Type
 	}
 	return types
@@ -210,7 +217,7 @@ func Types() []Type {
 // Describe returns the description of a type, and whether the type is known. That of
 // an unknown type is empty, not nil.
 func Describe(t Type) (*Description, bool) {
-	if e := catalog().types[t]; e != nil {
+	if e := messages.byType[t]; e != nil {
 		return &e.Description, true
 	}
 	return new(Description), false
@@ -219,7 +226,7 @@ func Describe(t Type) (*Description, bool) {
 // TypeOfMethod returns the message type that travels under a method: the name
 // by the book, an alias, or the type itself in upper or lower case.
 func TypeOfMethod(method string) (Type, bool) {
-	if e := catalog().methods[method]; e != nil {
+	if e := messages.byName[method]; e != nil {
 		return e.Type, true
 	}
 	return "", false
@@ -237,7 +244,7 @@ func (t Type) Answer() Type {
 // New returns an empty message of the type, with protocol and message_type set,
 // or nil for an unknown type.
 func New(t Type) Message {
-	e, ok := catalog().types[t]
+	e, ok := messages.byType[t]
 	if !ok {
 		return nil
 	}

@@ -112,7 +112,7 @@ func (c Code) Retryable() bool { return c.info().retryable }
 func (c Code) rpcCode(t Type) (int, string) {
 	row := c.info()
 	for n, text := range row.numbered {
-		if e := catalog().types[t]; e != nil && area(n/1000) == e.area {
+		if e := messages.byType[t]; e != nil && area(n/1000) == e.area {
 			return n, text
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // result shares no memory with the object. The error is an [*Error] that lists everything
 // that is wrong.
 func Decode(t Type, message rawjson.Object, mode Mode, request *Header) (Message, error) {
-	e := catalog().types[t]
+	e := messages.byType[t]
 	if e == nil {
 		return nil, Refuse(CodeUnknownMessageType, t, "The message type is not one of "+Version+".")
 	}
@@ -22,7 +22,7 @@ func Decode(t Type, message rawjson.Object, mode Mode, request *Header) (Message
 	c.path = c.room[:0]
 	c.object(message, e.table(), placeOf(m))
 	// A type that nobody knows, or none, stands for the expected one in tolerant mode.
-	if said := TypeOf(message); said != "" && said != t && (mode == Strict || catalog().types[said] != nil) {
+	if said := TypeOf(message); said != "" && said != t && (mode == Strict || messages.byType[said] != nil) {
 		c.foundIn("message_type", "enum", CodeInvalidFieldType)
 	}
 	if refusal := c.refusal(t); refusal != nil {
@@ -52,7 +52,7 @@ func TypeOf(message rawjson.Object) Type {
 		return ""
 	}
 	text := rawjson.Text(v)
-	if e := catalog().types[Type(text)]; e != nil {
+	if e := messages.byType[Type(text)]; e != nil {
 		return e.Type
 	}
 	return Type(text)

@@ -56,7 +56,7 @@ func TestReferencePage(t *testing.T) {
 	}
 	t.Run("messages", func(t *testing.T) {
 		var want []string
-		for _, e := range catalog().lines {
+		for _, e := range messages.entries {
 			if e.Method == "" {
 				continue
 			}
@@ -139,7 +139,7 @@ func TestCatalog(t *testing.T) {
 	owner := make(map[string]Type)
 	for _, typ := range Types() {
 		d, ok := Describe(typ)
-		if !ok || d.Type != typ || d.Title == "" || len(d.From) == 0 || d.Answer != "" && catalog().types[d.Answer] == nil {
+		if !ok || d.Type != typ || d.Title == "" || len(d.From) == 0 || d.Answer != "" && messages.byType[d.Answer] == nil {
 			t.Errorf("%s is described as %+v", typ, d)
 		}
 		registers := typ == TypeLeagueRegisterRequest || typ == TypeRefereeRegisterRequest

@@ -56,7 +56,7 @@ func fieldsOf(m Message) ([]field, error) {
 	if c, ok := m.(*broadcastCopy); ok {
 		return nil, c.err
 	}
-	e := catalog().types[m.Head().MessageType]
+	e := messages.byType[m.Head().MessageType]
 	if e == nil || reflect.TypeOf(m).Elem() != e.goType {
 		return nil, fmt.Errorf("the message is a %T", m)
 	}

@@ -35,7 +35,7 @@ func TestDecodeDoesNotKeepTheText(t *testing.T) {
 // TestTables: every table fits the checker and describes its fields.
 func TestTables(t *testing.T) {
 	t.Parallel()
-	for _, e := range catalog().lines {
+	for _, e := range messages.entries {
 		checkTable(t, string(e.Type), e.table())
 	}
 }
@@ -84,7 +84,7 @@ func TestPlainMessages(t *testing.T) {
 		got := asPackageJSON(t, m)
 		reread := New(m.Head().MessageType)
 		reread.Head().Protocol = ""
-		new(checker).object(parsed(t, got), catalog().types[m.Head().MessageType].table(), placeOf(reread))
+		new(checker).object(parsed(t, got), messages.byType[m.Head().MessageType].table(), placeOf(reread))
 		if diff := cmp.Diff(m, reread, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
 			t.Errorf("%s is read otherwise:\n%s", got, diff)
 		}

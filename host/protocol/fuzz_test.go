@@ -48,7 +48,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, table := parsed(t, body), catalog().types[typ].table()
+		want, table := parsed(t, body), messages.byType[typ].table()
 		for _, m := range want {
 			f, text := table.field(m.Name), comparable(m.Value)
 			if m.Name == "message_type" {

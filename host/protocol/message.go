@@ -15,33 +15,6 @@ const Version = "league.v2"
 // A Type is the message_type of a message, by which it is dispatched.
 type Type string
 
-// The message types of league.v2.
-const (
-	TypeRefereeRegisterRequest Type = "REFEREE_REGISTER_REQUEST"
-	TypeLeagueRegisterRequest  Type = "LEAGUE_REGISTER_REQUEST"
-	TypeStartLeague            Type = "START_LEAGUE"
-	TypeSetPlayerStatus        Type = "SET_PLAYER_STATUS"
-	TypeSetPace                Type = "SET_PACE"
-
-	TypeRoundAnnouncement     Type = "ROUND_ANNOUNCEMENT"
-	TypeLeagueStandingsUpdate Type = "LEAGUE_STANDINGS_UPDATE"
-	TypeRoundCompleted        Type = "ROUND_COMPLETED"
-	TypeLeagueCompleted       Type = "LEAGUE_COMPLETED"
-
-	TypeGameInvitation       Type = "GAME_INVITATION"
-	TypeGameJoinAck          Type = "GAME_JOIN_ACK"
-	TypeChooseParityCall     Type = "CHOOSE_PARITY_CALL"
-	TypeChooseParityResponse Type = "CHOOSE_PARITY_RESPONSE"
-	TypeGameOver             Type = "GAME_OVER"
-	TypeGameError            Type = "GAME_ERROR"
-
-	TypeMatchProgress     Type = "MATCH_PROGRESS"
-	TypeMatchResultReport Type = "MATCH_RESULT_REPORT"
-
-	TypeLeagueQuery Type = "LEAGUE_QUERY"
-	TypeLeagueError Type = "LEAGUE_ERROR"
-)
-
 // A Message is a pointer to one of the message structs of this package, each of which embeds a
 // [Header]. A message is not safe for concurrent change; encoding one only reads it.
 type Message interface {

@@ -160,7 +160,7 @@ func FindInner(doc rawjson.Object, field, kinds string) (rawjson.Member, bool) {
 // "result.details", with what an object of others holds for its fields: under whatever
 // name [FindInner] knows, if its kind fits. A text is a list of one.
 func Collect(t Type, place string, from rawjson.Object) rawjson.Object {
-	s := catalog().types[t].table()
+	s := messages.byType[t].table()
 	for name := range strings.SplitSeq(place, ".") {
 		s = s.field(name).inner()
 	}

@@ -94,7 +94,7 @@ func TestRequiredFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		typ := s.message.Head().MessageType
-		asRequest := !catalog().types[typ].Answers
+		asRequest := !messages.byType[typ].Answers
 		if asRequest {
 			want += requestHeader
 		} else {

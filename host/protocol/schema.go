@@ -18,7 +18,7 @@ const SchemaBase = "https://strategylab.example/league.v2/"
 // it comes as a request or as an answer; nil for an unknown type. Unknown members are allowed. It is
 // written from the table of the type when it is first asked for, and must not be changed.
 func Schema(t Type, mode Mode, request bool) []byte {
-	e := catalog().types[t]
+	e := messages.byType[t]
 	if e == nil {
 		return nil
 	}

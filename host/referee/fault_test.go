@@ -35,7 +35,7 @@ func choiceWith(pairs ...any) script {
 // attempts as the fault is given.
 func TestAFaultIsATechnicalLoss(t *testing.T) {
 	t.Parallel()
-	const invitation, call = protocol.TypeGameInvitation, protocol.TypeChooseParityCall
+	invitation, call := protocol.TypeGameInvitation, protocol.TypeChooseParityCall
 	for _, tt := range []struct {
 		name     string
 		at       protocol.Type

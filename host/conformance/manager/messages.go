@@ -12,7 +12,7 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-const (
+var (
 	announcement = protocol.TypeRoundAnnouncement
 	table        = protocol.TypeLeagueStandingsUpdate
 	roundEnd     = protocol.TypeRoundCompleted

@@ -113,7 +113,7 @@ func TestBroadcastIsTheMessage(t *testing.T) {
 	for _, s := range samples(t) {
 		asPackageJSON(t, s.message)
 	}
-	for _, r := range []Round{{}, NoRound(), RoundNumber(7), {Opt: Some(1), text: `"ROUND" 1`, isText: true}} {
+	for _, r := range []Round{{}, NoRound(), RoundNumber(7)} {
 		ack := &Ack{Header: NewHeader("GAME_OVER_ACK", "player:\"P01\"\n", "", "é\u2028"), Status: StatusAcknowledged, RefereeID: "<&>"}
 		ack.RoundID = r
 		asPackageJSON(t, ack)

@@ -58,7 +58,8 @@ func (o *Opt[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 
 // A Round is the number of a round, counted from 1. Some programs write a text
 // such as "ROUND_1"; a Round keeps that text and encodes it again, so that an
-// acknowledgement echoes what was announced. The zero Round is an absent member.
+// acknowledgement echoes what was announced. The zero Round is an absent member. Only [Encode]
+// writes texts; package json writes a number or null.
 type Round struct {
 	Opt[int] // its number
 	isText   bool
@@ -86,14 +87,6 @@ func (r Round) String() string {
 	default:
 		return strconv.Itoa(r.value)
 	}
-}
-
-// MarshalJSONTo writes the number, the text or null.
-func (r Round) MarshalJSONTo(enc *jsontext.Encoder) error {
-	if r.isText {
-		return enc.WriteToken(jsontext.String(r.text))
-	}
-	return r.Opt.MarshalJSONTo(enc)
 }
 
 // glanceRound reads a round for the header of an answer; anything else counts as absent.
@@ -126,11 +119,3 @@ const (
 
 // Valid reports whether c is exactly "even" or "odd".
 func (c Choice) Valid() bool { return c == Even || c == Odd }
-
-// MarshalJSONTo writes the choice, or null for the empty one.
-func (c Choice) MarshalJSONTo(enc *jsontext.Encoder) error {
-	if c == "" {
-		return enc.WriteToken(jsontext.Null)
-	}
-	return enc.WriteToken(jsontext.String(string(c)))
-}

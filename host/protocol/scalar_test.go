@@ -84,7 +84,7 @@ func TestOptional(t *testing.T) {
 		C Choice      `json:"c,omitzero"`
 	}
 	for _, text := range []string{
-		`{}`, `{"n":null,"s":null,"r":null}`, `{"n":0,"s":"","r":0}`, `{"n":5,"s":"x","r":3,"c":"even"}`, `{"r":"ROUND_3"}`, `{"r":""}`, `{"c":"anything"}`,
+		`{}`, `{"n":null,"s":null,"r":null}`, `{"n":0,"s":"","r":0}`, `{"n":5,"s":"x","r":3,"c":"even"}`, `{"r":"\"ROUND\" 3"}`, `{"r":""}`, `{"c":"anything"}`,
 	} {
 		var h, copied holder
 		var c checker
@@ -94,6 +94,9 @@ func TestOptional(t *testing.T) {
 		w.members(table.fields, unsafe.Pointer(&h))
 		if raw, err := w.closed(0); err != nil || string(raw) != text {
 			t.Errorf("%s is written as %s, %v", text, raw, err)
+		}
+		if h.R.isText {
+			continue
 		}
 		raw, err := json.Marshal(&h)
 		if again := json.Unmarshal(raw, &copied, json.WithUnmarshalers(json.UnmarshalFunc(func(raw []byte, r *Round) error {

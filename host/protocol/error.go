@@ -122,11 +122,10 @@ func (e *Error) Data(h Header) (jsontext.Value, error) {
 		return json.Marshal(map[string]any{"canonical": e.Canonical, "violations": Tidy(slices.Clone(e.Violations))}, plain)
 	}
 	if e.Code == "" {
-		data := map[string]any{"detail": e.Detail}
-		if e.Original != "" {
-			data["original_message_type"] = e.Original
-		}
-		return json.Marshal(data, plain)
+		return json.Marshal(struct {
+			Detail   string `json:"detail"`
+			Original Type   `json:"original_message_type,omitzero"`
+		}{e.Detail, e.Original})
 	}
 	m, err := e.Message(h)
 	if err != nil {

@@ -255,17 +255,14 @@ func ValueFor(message rawjson.Object, name string) jsontext.Value {
 		return v
 	}
 	name = plainName(name)
-	called := false
+	var called []string
 	for _, n := range namings {
 		if all := append(NamesOf(n.field), n.inner...); plainName(n.field) == name || slices.Contains(all, name) {
-			if v := message.Get(all...); v != nil {
-				return v
-			}
-			called = true
+			called = append(called, all...)
 		}
 	}
-	if called {
-		return nil
+	if called != nil {
+		return message.Get(called...)
 	}
 	words := WordsOf(name)
 	if i := slices.IndexFunc(namings, func(n naming) bool { return n.suggested(words) }); i >= 0 {

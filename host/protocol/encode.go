@@ -25,14 +25,6 @@ const messageRoom = 512
 // not fit the header's message type.
 func Encode(m Message) (jsontext.Value, error) {
 	h := m.Head()
-	raw, err := encode(m, h)
-	if err != nil {
-		return nil, fmt.Errorf("protocol: encode %s: %w", h.MessageType, err)
-	}
-	return raw, nil
-}
-
-func encode(m Message, h *Header) (jsontext.Value, error) {
 	fields, err := fieldsOf(m)
 	if err != nil {
 		return nil, err
@@ -48,7 +40,11 @@ func encode(m Message, h *Header) (jsontext.Value, error) {
 		w.name(e.Name)
 		w.dst = append(w.dst, e.Value...)
 	}
-	return w.closed(0)
+	raw, err := w.closed(0)
+	if err != nil {
+		return nil, fmt.Errorf("protocol: encode %s: %w", h.MessageType, err)
+	}
+	return raw, nil
 }
 
 // fieldsOf returns the fields of a message that are not in its header.
@@ -58,7 +54,7 @@ func fieldsOf(m Message) ([]field, error) {
 	}
 	e := messages.byType[m.Head().MessageType]
 	if e == nil || reflect.TypeOf(m).Elem() != e.goType {
-		return nil, fmt.Errorf("the message is a %T", m)
+		return nil, fmt.Errorf("protocol: encode %s: the message is a %T", m.Head().MessageType, m)
 	}
 	return e.table().fields[len(headerShape().fields):], nil
 }
@@ -213,7 +209,7 @@ func (w *memberWriter) dict(f *field, dict reflect.Value) {
 // reported when a copy is encoded. The function returned is safe for concurrent use.
 func Broadcast(m Message) func(Header) Message {
 	kind := m.Head().MessageType
-	raw, err := encode(m, m.Head())
+	raw, err := Encode(m)
 	fields := slices.DeleteFunc(rawjson.Split(raw), func(m rawjson.Member) bool { return IsHeaderField(m.Name) })
 	return func(h Header) Message {
 		h.MessageType, h.extra = kind, fields

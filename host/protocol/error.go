@@ -57,13 +57,8 @@ func (e *Error) Error() string {
 	if e.Code != "" {
 		what = string(e.Code) + " " + e.Code.Name()
 	}
-	if e.Original != "" {
-		what = string(e.Original) + ": " + what
-	}
-	if e.Detail == "" {
-		return "protocol: " + what
-	}
-	return "protocol: " + what + ": " + e.Detail
+	parts := []string{"protocol", string(e.Original), what, e.Detail}
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ": ")
 }
 
 // Reason says in a line all that is wrong with the message.

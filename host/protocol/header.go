@@ -54,9 +54,7 @@ func NewHeader(t Type, sender, timestamp, conversation string) Header {
 // Answer returns the header of an answer to the message with header h: it echoes the conversation
 // and the identifiers of league, round, match and game, not the token.
 func (h *Header) Answer(t Type, sender, timestamp string) Header {
-	return Header{
-		Protocol: Version, MessageType: t, Sender: sender,
-		Timestamp: timestamp, ConversationID: h.ConversationID,
-		LeagueID: h.LeagueID, RoundID: h.RoundID, MatchID: h.MatchID, GameType: h.GameType,
-	}
+	answer := NewHeader(t, sender, timestamp, h.ConversationID)
+	answer.LeagueID, answer.RoundID, answer.MatchID, answer.GameType = h.LeagueID, h.RoundID, h.MatchID, h.GameType
+	return answer
 }

@@ -57,9 +57,8 @@ type Champion struct {
 	Points      Opt[int] `json:"points,omitzero" rule:"strict" doc:"The champion's points."`
 }
 
-// A RoundAnnouncement announces the matches of a round to players and referees. The form for
-// referees also has the players' endpoints and, for the referee of the match, the match keys;
-// players get neither. ReportProgress asks a referee for [MatchProgress].
+// A RoundAnnouncement announces the matches of a round to players and referees, to these with more
+// of each match. ReportProgress asks a referee for [MatchProgress].
 type RoundAnnouncement struct {
 	Header
 	Byes           []string         `json:"byes,omitzero" rule:"each=id" doc:"The players who rest this round."`

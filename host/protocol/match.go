@@ -26,8 +26,7 @@ type GameInvitation struct {
 }
 
 // GameJoinAck is a player's answer to an invitation or, from an asynchronous player, a request of
-// its own. The answer is in Accept; [GameJoinAck.Joins] also reads the other places. DrawScheme
-// names the verifiable draws that the player understands, as package host/draws does.
+// its own. The answer is in Accept; [GameJoinAck.Joins] also reads the other places.
 type GameJoinAck struct {
 	Header
 	PlayerID         string    `json:"player_id,omitzero" rule:"id strict" doc:"The player who answers."`
@@ -38,8 +37,7 @@ type GameJoinAck struct {
 	DrawScheme       string    `json:"draw_scheme,omitzero" doc:"The verifiable draws that the player understands."`
 }
 
-// ChooseParityCall asks a player for its choice. DrawCommitment is the referee's
-// commitment to the key of a verifiable draw, for a player that understands it.
+// ChooseParityCall asks a player for its choice.
 type ChooseParityCall struct {
 	Header
 	PlayerID       string         `json:"player_id,omitzero" rule:"id strict" doc:"The player who is asked."`
@@ -65,7 +63,7 @@ type OwnStandings struct {
 
 // ChooseParityResponse is a player's choice, as an answer or, from an asynchronous player, as a
 // request of its own. Some players write choice instead of parity_choice;
-// [ChooseParityResponse.Chosen] reads both. DrawNonce is the player's part in a verifiable draw.
+// [ChooseParityResponse.Chosen] reads both.
 type ChooseParityResponse struct {
 	Header
 	PlayerID     string `json:"player_id,omitzero" rule:"id strict" doc:"The player who chose."`

@@ -6,8 +6,7 @@ import (
 )
 
 // GameOver reports the result of a match to a player, in GameResult; the fields after it are the
-// flat form that some referees use. Stated reads both. DrawKey and DrawNonces, by player, open the
-// referee's commitment to a verifiable draw.
+// flat form that some referees use. Stated reads both.
 type GameOver struct {
 	Header
 	GameResult     *GameResult       `json:"game_result,omitzero" rule:"strict" doc:"How the match ended."`

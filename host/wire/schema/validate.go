@@ -1,29 +1,25 @@
 package schema
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
-	"maps"
+	"io"
 	"math"
-	"reflect"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 const (
-	// MaxValues bounds the values of an input: decoded, and with all possible
-	// violations, they take a hundred times the memory of their text. The largest
-	// message of the league has a few thousand.
+	// MaxValues bounds the values of an input. The largest message of the league has a few thousand.
 	MaxValues = 100_000
 
 	maxDepth = 128 // of nesting, as in host/jsonrpc
@@ -32,54 +28,37 @@ const (
 	maxPath = 256
 )
 
-var (
-	errTooMany = errors.New("too many values")
-	errTooDeep = errors.New("nested too deeply")
-)
-
-// decode returns a JSON text as values. Duplicate names, trailing data, invalid UTF-8 and more than
-// most values are errors. A number out of the range of a float64 is the nearest one within it.
-func decode(raw jsontext.Value, most int) (v any, err error) {
-	err = json.Unmarshal(raw, &v, json.WithUnmarshalers(json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v *any) error {
-		if dec.StackDepth() > maxDepth {
-			return errTooDeep
+// readable returns why a JSON text cannot be validated, as a rule: "depth", "size" for more than
+// most values, "json" for duplicate names, trailing data, invalid UTF-8 and all else; "" if it can.
+func readable(raw jsontext.Value, most int) string {
+	d := jsontext.NewDecoder(bytes.NewReader(raw))
+	token, err := d.ReadToken()
+	for ; err == nil; token, err = d.ReadToken() {
+		in, n := d.StackIndex(d.StackDepth())
+		isName, ends := in == '{' && n%2 == 1, token.Kind() == '}' || token.Kind() == ']'
+		if !isName && !ends {
+			most--
 		}
-		if most--; most < 0 {
-			return errTooMany
+		switch {
+		case d.StackDepth() > maxDepth:
+			return "depth"
+		case most < 0:
+			return "size"
 		}
-		if dec.PeekKind() != '0' {
-			return errors.ErrUnsupported // as usual
-		}
-		text, err := dec.ReadValue()
-		n, _ := strconv.ParseFloat(string(text), 64) // out of range it is infinite
-		*v = max(-math.MaxFloat64, min(n, math.MaxFloat64))
-		return err
-	})))
-	return v, err
+	}
+	if err != io.EOF || !raw.IsValid() {
+		return "json"
+	}
+	return ""
 }
-
-// slots bounds the large documents that are checked at once, since decoded they take much memory.
-var slots = make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))
-
-const large = 16 << 10 // bytes
 
 // Check validates a JSON text of at most most values and returns what it breaks, sorted; nil if it
 // keeps the schema. The root is put before every path.
 func (v *Validator) Check(raw jsontext.Value, root string, most int) (found []protocol.Violation) {
-	if len(raw) >= large {
-		slots <- struct{}{}
-		defer func() { <-slots }()
+	if rule := readable(raw, most); rule != "" {
+		return []protocol.Violation{{Path: root, Rule: rule}}
 	}
-	doc, err := decode(raw, most)
-	switch {
-	case errors.Is(err, errTooMany):
-		return []protocol.Violation{{Path: root, Rule: "size"}}
-	case errors.Is(err, errTooDeep):
-		return []protocol.Violation{{Path: root, Rule: "depth"}}
-	case err != nil:
-		return []protocol.Violation{{Path: root, Rule: "json"}}
-	}
-	for _, f := range v.root.breaks(doc, nil) {
+	for _, f := range v.root.breaks(bytes.TrimSpace(raw), nil) {
 		found = append(found, protocol.Violation{Path: pointer(root, f.At), Rule: f.Rule})
 	}
 	return protocol.Tidy(found)
@@ -108,17 +87,16 @@ type Failure struct {
 }
 
 // ValidateJSON returns the rules that a JSON text breaks, each at the place where it
-// breaks it: none if it keeps the schema. Objects are walked in the order of their names.
+// breaks it: none if it keeps the schema. It is an error if the text cannot be validated.
 func (v *Validator) ValidateJSON(doc jsontext.Value) ([]Failure, error) {
-	decoded, err := decode(doc, len(doc)+1)
-	if err != nil {
-		return nil, err
+	if rule := readable(doc, len(doc)+1); rule != "" {
+		return nil, fmt.Errorf("the document breaks the rule %q", rule)
 	}
-	return v.root.breaks(decoded, nil), nil
+	return v.root.breaks(bytes.TrimSpace(doc), nil), nil
 }
 
 // breaks returns what a value at a place breaks.
-func (n *node) breaks(doc any, at []string) []Failure {
+func (n *node) breaks(doc jsontext.Value, at []string) []Failure {
 	w := &walk{at: at}
 	w.value(n, doc)
 	return w.found
@@ -134,7 +112,7 @@ func (w *walk) fail(rule, want string, below ...string) {
 }
 
 // below validates what is below a name or an index; nil accepts it.
-func (w *walk) below(n *node, name string, doc any) {
+func (w *walk) below(n *node, name string, doc jsontext.Value) {
 	if n == nil {
 		return
 	}
@@ -143,40 +121,50 @@ func (w *walk) below(n *node, name string, doc any) {
 	w.at = w.at[:len(w.at)-1]
 }
 
-func (w *walk) value(n *node, doc any) {
+func (w *walk) value(n *node, doc jsontext.Value) {
+	kind, number := doc.Kind(), 0.0
+	if kind == '0' {
+		number, _ = strconv.ParseFloat(string(doc), 64) // out of range it is infinite
+	}
+	is := func(t string) bool {
+		return t == kinds[kind] || t == "integer" && kind == '0' && number == math.Trunc(number)
+	}
+	equals := func(e jsontext.Value) bool { return rawjson.Equal(e, doc) }
 	// A value of another kind breaks this one rule: others about it would say no more.
-	switch text, isText := doc.(string); {
+	switch {
 	case n.never:
 		w.fail("false", "")
 		return
-	case len(n.Type) > 0 && !isOf(n.Type, doc):
-		w.fail("type", " is of type "+kindOf(doc)+", want "+strings.Join(n.Type, " or "))
+	case len(n.Type) > 0 && !slices.ContainsFunc(n.Type, is):
+		w.fail("type", " is of type "+kinds[kind]+", want "+strings.Join(n.Type, " or "))
 		return
-	case n.constant != nil && !reflect.DeepEqual(n.constant[0], doc):
-		w.fail("const", " want "+listOf(n.constant))
+	case n.Const != nil && !equals(n.Const):
+		w.fail("const", " want "+string(n.Const))
 		return
-	case n.Enum != nil && !slices.ContainsFunc(n.Enum, func(e any) bool { return reflect.DeepEqual(e, doc) }):
-		w.fail("enum", " want one of "+listOf(n.Enum))
+	case n.Enum != nil && !slices.ContainsFunc(n.Enum, equals):
+		w.fail("enum", " want one of "+list(n.Enum))
 		return
-	case n.Format != "" && isText && !isDateTime(text):
+	case n.Format != "" && kind == '"' && !isDateTime(string(rawjson.Text(doc))):
 		w.fail("format", "")
 		return
 	}
-	switch doc := doc.(type) {
-	case string:
-		w.within("Length", n.MinLength, n.MaxLength, float64(utf8.RuneCountInString(doc)), "characters")
-		if n.pattern != nil && !n.pattern.MatchString(doc) {
+	switch kind {
+	case '"':
+		text := rawjson.Text(doc)
+		w.within("Length", n.MinLength, n.MaxLength, float64(utf8.RuneCount(text)), "characters")
+		if n.pattern != nil && !n.pattern.Match(text) {
 			w.fail("pattern", " want a text that matches "+n.Pattern)
 		}
-	case float64:
-		w.within("imum", n.Minimum, n.Maximum, doc, "")
-	case []any:
-		w.within("Items", n.MinItems, n.MaxItems, float64(len(doc)), "items")
-		for i, item := range doc {
+	case '0':
+		w.within("imum", n.Minimum, n.Maximum, number, "")
+	case '[':
+		all := rawjson.Elements(doc)
+		w.within("Items", n.MinItems, n.MaxItems, float64(len(all)), "items")
+		for i, item := range all {
 			w.below(n.Items, strconv.Itoa(i), item)
 		}
-	case map[string]any:
-		w.object(n, doc)
+	case '{':
+		w.object(n, rawjson.Split(doc))
 	}
 	w.combined(n, doc)
 }
@@ -199,14 +187,15 @@ func (w *walk) within(keyword string, least, most *float64, n float64, unit stri
 	w.fail(end+keyword, has+rule+strconv.FormatFloat(*want, 'f', -1, 64))
 }
 
-func (w *walk) object(n *node, doc map[string]any) {
+func (w *walk) object(n *node, doc rawjson.Object) {
 	for _, name := range n.Required {
-		if _, has := doc[name]; !has {
+		if doc.Get(name) == nil {
 			w.fail("required", "", name)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(doc)) {
-		if n.PropertyNames != nil && len(n.PropertyNames.breaks(name, w.at)) > 0 {
+	for _, m := range doc {
+		name := m.Name
+		if n.PropertyNames != nil && len(n.PropertyNames.breaks(rawjson.Quote(name), w.at)) > 0 {
 			w.fail("propertyNames", "", name)
 		}
 		part, known := n.Properties[name]
@@ -217,12 +206,12 @@ func (w *walk) object(n *node, doc map[string]any) {
 			w.fail("additionalProperties", "", name)
 			continue
 		}
-		w.below(part, name, doc[name])
+		w.below(part, name, m.Value)
 	}
 }
 
 // combined validates by the schemas that a schema combines.
-func (w *walk) combined(n *node, doc any) {
+func (w *walk) combined(n *node, doc jsontext.Value) {
 	also := n.AllOf
 	if n.If != nil && n.Then != nil && len(n.If.breaks(doc, w.at)) == 0 {
 		also = append(slices.Clip(also), n.Then)
@@ -240,7 +229,7 @@ func (w *walk) combined(n *node, doc any) {
 
 // alternatives fails at the choice itself, since nobody knows which alternative was meant, unless
 // each lacks nothing but a member of this object: then the first member is what is missing.
-func (w *walk) alternatives(n *node, doc any) {
+func (w *walk) alternatives(n *node, doc jsontext.Value) {
 	var all []Failure
 	for _, part := range n.AnyOf {
 		found := part.breaks(doc, w.at)
@@ -253,28 +242,6 @@ func (w *walk) alternatives(n *node, doc any) {
 		all = []Failure{{slices.Clone(w.at), "anyOf", ""}}
 	}
 	w.found = append(w.found, all[:1]...)
-}
-
-func kindOf(value any) string {
-	switch value.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "boolean"
-	case string:
-		return "string"
-	case float64:
-		return "number"
-	case []any:
-		return "array"
-	}
-	return "object"
-}
-
-func isOf(types []string, value any) bool {
-	kind := kindOf(value)
-	number, _ := value.(float64)
-	return slices.Contains(types, kind) || kind == "number" && slices.Contains(types, "integer") && number == math.Trunc(number)
 }
 
 // isDateTime reports whether a text is a date-time of RFC 3339, which allows small letters
@@ -309,10 +276,10 @@ func (f Failure) String() string {
 	return where + f.want
 }
 
-func listOf(values []any) string {
-	text, err := json.Marshal(values, json.Deterministic(true), jsontext.SpaceAfterComma(true))
-	if err != nil {
-		return "?"
+func list(values []jsontext.Value) string {
+	var all []string
+	for _, v := range values {
+		all = append(all, string(v))
 	}
-	return string(text[1 : len(text)-1])
+	return strings.Join(all, ", ")
 }

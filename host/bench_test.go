@@ -226,7 +226,6 @@ func TestLargeLeague(t *testing.T) {
 		Network: host.NewSockets(),
 		Manager: manager.Config{LeagueID: "large", Players: n, DataDir: t.TempDir(), NoSync: os.Getenv("STRATEGYLAB_LARGE_SYNC") == "", Probe: manager.ProbeOff},
 	}
-	l.Server.MaxPerPeer = -1
 	defer l.Network.Close()
 	for range 4 {
 		l.Referees = append(l.Referees, referee.Config{Concurrent: 16})

@@ -11,7 +11,6 @@ import (
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -111,7 +110,6 @@ func (w *worker) league(ctx context.Context, index int, rec *results.League, qua
 			LeagueID: fmt.Sprintf("league-%d", index), Players: len(seats), Legs: d.plan.Legs, Draw: d.draw, Mode: d.mode, Probe: manager.ProbeOff, AllowHosts: []string{"*"},
 		},
 		Referees: []referee.Config{{Config: agent.Config{Mode: d.mode}, Concurrent: max(1, len(seats)/2), Draw: d.draws(index)}},
-		Server:   jsonrpc.Config{MaxPerPeer: -1},
 		tools:    &d.tools,
 	}
 	for seat, field := range seats {

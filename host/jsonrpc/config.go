@@ -20,11 +20,11 @@ type Config struct {
 	// Other serves what is not for the endpoint: requests for other paths and, with Divert, those on
 	// Path that are not POST or that Divert picks. Without it they are answered 404 and 405. The
 	// contexts of its requests end when the server begins to drain, so that streams do not delay it;
-	// neither WriteTimeout nor the request limits apply. Requests that Divert picks may use the drain
-	// period. Tap sees none of them.
+	// WriteTimeout does not apply. Requests that Divert picks may use the drain period. Tap sees none
+	// of them.
 	Other http.Handler
 	// Divert reports whether a POST on Path goes to Other, which it needs and which then reads the
-	// original body. It is called when the body has been read, within the limits, over HTTP only.
+	// original body. It is called when the body has been read, over HTTP only.
 	// Where the body is not a request (KindCall without a Method: bad JSON, a batch, a response),
 	// only Raw and what does not come from the body are filled in.
 	Divert func(*Request) bool
@@ -54,11 +54,9 @@ type Config struct {
 	// MaxConns is the number of open connections, of all peers together: 1024. A further one takes
 	// the place of the oldest on which nothing is being answered, and is closed if all are busy.
 	MaxConns int
-	// MaxConcurrent is the number of requests in flight: 1024. At the limit HTTP and loopback
-	// refuse as busy, and STDIO stops reading; with 1, STDIO answers strictly in order.
+	// MaxConcurrent is the number of requests in flight over STDIO: 1024. At the limit it stops
+	// reading; with 1, it answers strictly in order. Over HTTP connections are the limit.
 	MaxConcurrent int
-	// MaxPerPeer is the same for one remote address (without port): 256.
-	MaxPerPeer int
 
 	// ReadTimeout is the time for reading a request, header and body: 10 s.
 	ReadTimeout time.Duration
@@ -80,7 +78,6 @@ func (c Config) withDefaults() Config {
 	c.MaxBody = limit(c.MaxBody, 1<<20)
 	c.MaxConns = limit(c.MaxConns, 1024)
 	c.MaxConcurrent = limit(c.MaxConcurrent, 1024)
-	c.MaxPerPeer = limit(c.MaxPerPeer, 256)
 	c.ReadTimeout = cmp.Or(c.ReadTimeout, 10*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 60*time.Second)
 	c.Drain = cmp.Or(c.Drain, 3*time.Second)

@@ -47,7 +47,7 @@
 //	Content-Type not application/json in UTF-8,
 //	or a Content-Encoding                                 415  -32600
 //	any verb but POST                                     405  -32600
-//	too many requests in flight (Retry-After is set)      503  48
+//	the server is shutting down (Retry-After is set)      503  48
 //	the handler panics or answers a call with nothing     500  -32603
 //	the body did not arrive in time                       408  -32600
 //

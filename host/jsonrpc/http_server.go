@@ -43,7 +43,7 @@ func Listen(ctx context.Context, addr string, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("jsonrpc: %w", err)
 	}
 	s := &Server{
-		endpoint: httpHandler{responder: responder{cfg: cfg}, gate: newGate(cfg.MaxConcurrent, cfg.MaxPerPeer), guard: guard},
+		endpoint: httpHandler{responder: responder{cfg: cfg}, gate: newGate(), guard: guard},
 		url:      url.URL{Scheme: "http", Path: cfg.Path},
 	}
 	var certificates []tls.Certificate
@@ -178,7 +178,7 @@ func (e *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// diverted serves a request within the limits, or reports that it has been
+// diverted serves a request, or reports that it has been
 // read and belongs to Other.
 func (e *httpHandler) diverted(w http.ResponseWriter, r *http.Request, req *Request, refused *Refusal) bool {
 	if refused == nil {
@@ -186,7 +186,7 @@ func (e *httpHandler) diverted(w http.ResponseWriter, r *http.Request, req *Requ
 	}
 	if refused == nil {
 		var leave func()
-		if leave, refused = e.gate.enter(peerOf(r.RemoteAddr), true); refused == nil {
+		if leave, refused = e.gate.enter(); refused == nil {
 			defer leave()
 			req.Raw, refused = readRequest(w, r, e.cfg.MaxBody)
 			Answering(r.Context())
@@ -208,7 +208,7 @@ func (e *httpHandler) isHere(r *http.Request) bool {
 
 // other has Other serve a request, which has no deadline for the answer.
 func (e *httpHandler) other(w http.ResponseWriter, r *http.Request) {
-	leave, refused := e.gate.enter("", false)
+	leave, refused := e.gate.enter()
 	if refused != nil {
 		w.Header().Set("Retry-After", retryAfter)
 		http.Error(w, refused.Detail, refused.Status)

@@ -8,54 +8,31 @@ import (
 	"time"
 )
 
-// gate counts the requests in flight, refuses those above the limits, and lets
-// a server that ends wait until its handlers have returned.
+// gate counts the requests in flight, and lets a server that ends wait until its handlers
+// have returned.
 type gate struct {
-	mu         sync.Mutex
-	inFlight   int            // all that have entered
-	bounded    int            // those of them that the limits concern,
-	peers      map[string]int // and these by address
-	maxTotal   int
-	maxPerPeer int
-	closed     bool
-	empty      chan struct{} // closed once closed is set and nothing is in flight
+	mu       sync.Mutex
+	inFlight int
+	closed   bool
+	empty    chan struct{} // closed once closed is set and nothing is in flight
 }
 
-func newGate(maxTotal, maxPerPeer int) *gate {
-	return &gate{peers: make(map[string]int), maxTotal: maxTotal, maxPerPeer: maxPerPeer, empty: make(chan struct{})}
-}
+func newGate() *gate { return &gate{empty: make(chan struct{})} }
 
-// enter admits a request of a peer, for which leave must be called, or returns the reason why not.
-// The limits concern only what is bounded.
-func (g *gate) enter(peer string, bounded bool) (leave func(), refused *Refusal) {
+// enter admits a request, for which leave must be called, unless the gate is closed.
+func (g *gate) enter() (leave func(), refused *Refusal) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	switch {
-	case g.closed:
+	if g.closed {
 		return nil, refusal(ReasonBusy, "the server is shutting down")
-	case bounded && g.bounded >= g.maxTotal:
-		return nil, refusal(ReasonBusy, "too many requests at once: try again in a moment")
-	case bounded && g.peers[peer] >= g.maxPerPeer:
-		return nil, refusal(ReasonBusy, "too many requests at once from this address: try again in a moment")
 	}
-	g.count(peer, bounded, 1)
+	g.inFlight++
 	return func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.count(peer, bounded, -1)
+		g.inFlight--
 		g.checkEmpty()
 	}, nil
-}
-
-func (g *gate) count(peer string, bounded bool, n int) {
-	g.inFlight += n
-	if !bounded {
-		return
-	}
-	g.bounded += n
-	if g.peers[peer] += n; g.peers[peer] == 0 {
-		delete(g.peers, peer)
-	}
 }
 
 // close closes the gate and returns a channel that is closed when everything admitted has left.

@@ -3,7 +3,6 @@ package jsonrpc_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -36,78 +35,6 @@ func (h *holder) Handle(ctx context.Context, req *jsonrpc.Request) jsonrpc.Respo
 		}
 	}
 	return jsonrpc.Response{Result: []byte("true")}
-}
-
-// TestBusy fills a server up to a limit and checks that the next call is
-// refused and that there is room again afterwards.
-func TestBusy(t *testing.T) {
-	t.Parallel()
-	for want, cfg := range map[string]jsonrpc.Config{"too many requests at once: ": {MaxConcurrent: 3}, "from this address": {MaxPerPeer: 3}} {
-		for srv, client := range listeners(t, cfg) {
-			h := newHolder()
-			serve(t, srv, h)
-			var wg sync.WaitGroup
-			for range 3 {
-				wg.Go(func() {
-					if _, err := client.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "hold"}); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			for range 3 {
-				<-h.entered
-			}
-			_, err := client.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"})
-			checkBusy(t, err, want)
-			close(h.release)
-			wg.Wait()
-			if !eventually(func() bool {
-				_, err = client.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"})
-				return err == nil
-			}) {
-				t.Errorf("after the others have left: %v", err)
-			}
-		}
-	}
-}
-
-func checkBusy(t *testing.T, err error, detail string) {
-	t.Helper()
-	var failed *jsonrpc.CallError
-	switch {
-	case !errors.As(err, &failed) || failed.Kind != jsonrpc.ErrStatus || failed.Status != 503:
-		t.Fatalf("error %v, want a 503", err)
-	case !failed.Retryable() || failed.RetryAfter != time.Second:
-		t.Errorf("retryable %v after %v, want true after 1s", failed.Retryable(), failed.RetryAfter)
-	case !strings.Contains(string(failed.Body), `"error":{"code":48,`):
-		t.Errorf("answer %s, want an error with code 48", failed.Body)
-	case !strings.Contains(string(failed.Body), detail):
-		t.Errorf("body %s, want %q in it", failed.Body, detail)
-	}
-}
-
-// TestPeersAreCountedApart: one caller at its limit leaves the others alone.
-func TestPeersAreCountedApart(t *testing.T) {
-	t.Parallel()
-	h := newHolder()
-	network := new(jsonrpc.Loopback)
-	srv := startLoopback(t, network, "P01", jsonrpc.Config{MaxPerPeer: 1}, h)
-	greedy := jsonrpc.NewClient(network.From("greedy"), jsonrpc.ClientConfig{})
-	modest := jsonrpc.NewClient(network.From("modest"), jsonrpc.ClientConfig{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if _, err := greedy.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "hold"}); err != nil {
-			t.Error(err)
-		}
-	})
-	<-h.entered
-	_, err := greedy.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"})
-	checkBusy(t, err, "from this address")
-	if _, err := modest.Call(t.Context(), srv.URL(), jsonrpc.Message{Method: "m"}); err != nil {
-		t.Error(err)
-	}
-	close(h.release)
-	wg.Wait()
 }
 
 // hold is a call that is held.
@@ -187,7 +114,7 @@ func TestManyIdleConnections(t *testing.T) {
 // TestUnlimited: a negative limit is none.
 func TestUnlimited(t *testing.T) {
 	t.Parallel()
-	cfg := jsonrpc.Config{MaxBody: -1, MaxConns: -1, MaxConcurrent: -1, MaxPerPeer: -1, ReadTimeout: -1, WriteTimeout: -1, Drain: -1}
+	cfg := jsonrpc.Config{MaxBody: -1, MaxConns: -1, MaxConcurrent: -1, ReadTimeout: -1, WriteTimeout: -1, Drain: -1}
 	for _, w := range wires(t, cfg, echo) {
 		_, got := w.exchange(t, `{"jsonrpc":"2.0","id":1,"method":"`+strings.Repeat("m", 2<<20)+`"}`)
 		if !strings.Contains(got[:min(len(got), 100)], `"result"`) {

@@ -44,7 +44,7 @@ func (l *Loopback) Listen(host string, cfg Config) (*LoopbackServer, error) {
 	u := url.URL{Scheme: "http", Host: host, Path: cfg.Path}
 	s := &LoopbackServer{
 		responder: responder{cfg: cfg}, net: l, url: u.String(), host: host,
-		gate: newGate(cfg.MaxConcurrent, cfg.MaxPerPeer), ready: make(chan struct{}), jobs: make(chan func()),
+		gate: newGate(), ready: make(chan struct{}), jobs: make(chan func()),
 	}
 	if _, taken := l.servers[s.url]; taken {
 		return nil, fmt.Errorf("jsonrpc: cannot listen on %s: the name is taken on this loopback", s.url)
@@ -106,7 +106,7 @@ func (s *LoopbackServer) do(job func()) {
 }
 
 // From returns a round tripper that calls the servers of the network; peer is the name by which
-// they know the caller (Request.RemoteAddr) and count its requests.
+// they know the caller (Request.RemoteAddr).
 func (l *Loopback) From(peer string) RoundTripper { return &loopbackCaller{net: l, peer: peer} }
 
 type loopbackCaller struct {
@@ -155,7 +155,7 @@ func (s *LoopbackServer) ended(kind error) error {
 
 func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing) (Reply, error) {
 	req := &Request{Transport: TransportLoopback, Route: s.cfg.Path, RemoteAddr: peer, Host: s.host, Header: out.Header.Clone()}
-	leave, refused := s.gate.enter(peer, true)
+	leave, refused := s.gate.enter()
 	if refused != nil {
 		return s.serve(ctx, req, refused), nil
 	}

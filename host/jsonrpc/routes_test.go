@@ -73,7 +73,7 @@ func besideStreams(t *testing.T, writeTimeout time.Duration) bool {
 		<-release
 		_, _ = io.WriteString(w, "late")
 	})
-	srv := startHTTP(t, jsonrpc.Config{Other: other, MaxConcurrent: 1, WriteTimeout: writeTimeout}, echo)
+	srv := startHTTP(t, jsonrpc.Config{Other: other, WriteTimeout: writeTimeout}, echo)
 	page := "http://" + srv.Addr().String() + "/"
 	late := make(chan string, 2)
 	for range 2 {

@@ -30,7 +30,7 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Co
 	work, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	s := &stdioServer{
-		responder: responder{cfg: cfg, handler: h}, gate: newGate(0, 0), tokens: make(chan struct{}, cfg.MaxConcurrent), w: w, cut: cut,
+		responder: responder{cfg: cfg, handler: h}, gate: newGate(), tokens: make(chan struct{}, cfg.MaxConcurrent), w: w, cut: cut,
 	}
 	s.reading, s.stop = context.WithCancel(ctx)
 	defer s.stop()
@@ -100,7 +100,7 @@ func (s *stdioServer) read(ctx context.Context, r io.Reader) error {
 				<-s.tokens
 			}
 		}
-		leave, ended := s.gate.enter(stdio, false)
+		leave, ended := s.gate.enter()
 		if ended != nil {
 			return nil
 		}

@@ -138,7 +138,7 @@ func (r *rig) serve(ctx context.Context, host string, h jsonrpc.Handler) string 
 
 func (r *rig) serveThen(ctx context.Context, host string, h jsonrpc.Handler, then func()) string {
 	r.t.Helper()
-	srv, err := r.net.Listen(host, jsonrpc.Config{Lenient: true, MaxPerPeer: -1})
+	srv, err := r.net.Listen(host, jsonrpc.Config{Lenient: true})
 	if err != nil {
 		r.t.Fatal(err)
 	}

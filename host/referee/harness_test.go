@@ -143,7 +143,7 @@ func (r *rig) hear(who string, req *jsonrpc.Request) *heard {
 
 func (r *rig) serve(host string, h jsonrpc.Handler) {
 	r.t.Helper()
-	srv, err := r.net.Listen(host, jsonrpc.Config{MaxPerPeer: -1})
+	srv, err := r.net.Listen(host, jsonrpc.Config{})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -80,36 +81,29 @@ func (c *Chain) envelope(raw jsontext.Value) []protocol.Violation {
 
 var noObject = protocol.Violation{Path: "", Rule: "type"}
 
-// envelope returns what a request breaks of the rules of envelopes, sorted, in the words of
-// JSON Schema: those of the league, the strict ones, or these with a UUID as id. It does
-// not look into params, so that refusing a request is cheap however large it is.
-func envelope(raw jsontext.Value, strict, uuid bool) (found []protocol.Violation) {
+// envelopes returns the rules of envelopes as JSON Schemas, those of the league and the strict ones.
+var envelopes = sync.OnceValues(func() (league, strict *schema.Validator) {
+	league, _ = schema.Compile(jsontext.Value(`{"required":["id","jsonrpc","method"],"properties":{
+		"id":{"type":["string","number"]},"jsonrpc":{"const":"2.0"},"method":{"type":"string"},"params":{"type":["object","null"]}}}`))
+	strict, _ = schema.Compile(jsontext.Value(`{"required":["id","jsonrpc","method","params"],"properties":{
+		"id":{"type":"string"},"jsonrpc":{"const":"2.0"},"method":{"type":"string","minLength":1},"params":{"type":"object"}}}`))
+	return league, strict
+})
+
+// envelope returns what a request breaks of the rules of envelopes, sorted: those of the
+// league, the strict ones, or these with a UUID as id.
+func envelope(raw jsontext.Value, strict, uuid bool) []protocol.Violation {
 	doc, err := rawjson.Parse(raw)
 	if err != nil {
 		return []protocol.Violation{noObject}
 	}
-	kinds := map[string]string{"id": `"0`, "jsonrpc": "", "method": `"`, "params": "{n"}
+	rules, strictRules := envelopes()
 	if strict {
-		kinds["id"], kinds["params"] = `"`, "{"
+		rules = strictRules
 	}
-	for _, name := range []string{"id", "jsonrpc", "method", "params"} {
-		value, rule := doc.Get(name), ""
-		switch {
-		case value == nil && (strict || name != "params"):
-			rule = "required"
-		case value == nil:
-		case name == "jsonrpc" && doc.Text(name) != "2.0":
-			rule = "const"
-		case name != "jsonrpc" && strings.IndexByte(kinds[name], byte(value.Kind())) < 0:
-			rule = "type"
-		case strict && name == "method" && doc.Text(name) == "":
-			rule = "minLength"
-		case uuid && name == "id" && !schema.IsUUID(doc.Text(name)):
-			rule = "format"
-		}
-		if rule != "" {
-			found = append(found, protocol.Violation{Path: "/" + name, Rule: rule})
-		}
+	found := rules.Check(raw, "", len(raw)+1)
+	if id := doc.Get("id"); uuid && id.Kind() == '"' && !schema.IsUUID(doc.Text("id")) {
+		found = append(found, protocol.Violation{Path: "/id", Rule: "format"})
 	}
 	return found
 }

@@ -116,7 +116,7 @@ func Run(ctx context.Context, cfg kit.Config) (_ *Report, err error) {
 		r.Outcomes = append(r.Outcomes, o)
 	}
 	play()
-	r.Agent, r.Dialect = peers.Describe()
+	r.Agent, r.Dialect = peers.Name(), s.Peer.Speaks().Name
 	r.Seconds = time.Since(began).Seconds()
 	return r, nil
 }

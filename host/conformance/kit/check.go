@@ -83,8 +83,8 @@ type Suite struct {
 
 // Peers are the agents that the suite plays to the agent under test.
 type Peers interface {
-	// Describe returns how the agent calls itself and the dialect it is sent.
-	Describe() (agent, dialect string)
+	// Name returns how the agent calls itself.
+	Name() string
 	// Play has our own agents play with the agent, unless they have. It fails if they
 	// could not, and skips if that was not tried.
 	Play(t *T)

@@ -43,9 +43,9 @@ func session(t *testing.T, url string, selected ...string) *kit.Session {
 // noPeers are the peers of checks that need none.
 type noPeers struct{}
 
-func (noPeers) Describe() (string, string) { return "", "" }
-func (noPeers) Play(*kit.T)                {}
-func (noPeers) Close() error               { return nil }
+func (noPeers) Name() string { return "" }
+func (noPeers) Play(*kit.T)  {}
+func (noPeers) Close() error { return nil }
 
 func request() *protocol.LeagueQuery {
 	h := protocol.NewHeader(protocol.TypeLeagueQuery, "player:P01", protocol.Timestamp(time.Now()), "c1")

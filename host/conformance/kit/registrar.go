@@ -43,7 +43,6 @@ type Registrar struct {
 	// Renewals counts the registrations that the suite has provoked.
 	Renewals int
 
-	role     Role // of the agent
 	attempts []*Registration
 }
 
@@ -58,30 +57,22 @@ type Registration struct {
 	failed   error         // why it did not answer
 }
 
-// registrations are the messages by which agents register, and firstIDs the ids of those that ask
-// for none.
-var (
-	registrations = map[Role]protocol.Type{Player: protocol.TypeLeagueRegisterRequest, Referee: protocol.TypeRefereeRegisterRequest}
-	firstIDs      = map[Role]string{Player: "P01", Referee: OwnReferee}
-)
-
 // NewRegistrar listens as the manager of an agent. The caller closes its endpoint.
-func NewRegistrar(ctx context.Context, s *Session, role Role) (*Registrar, error) {
-	r := &Registrar{Session: s, role: role, ID: s.ID, Monitor: Monitor{Life: ctx}}
-	s.Registrar = r
-	var err error
-	if r.Endpoint, err = Listen(ctx, s.Listen); err != nil {
-		return nil, fmt.Errorf("listen as the manager of the %s: %w", role, err)
+func NewRegistrar(ctx context.Context, s *Session) (*Registrar, error) {
+	e, err := Listen(ctx, s.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen as the manager of the %s: %w", s.Role, err)
 	}
-	return r, nil
+	s.Registrar = &Registrar{Session: s, Endpoint: e, ID: s.ID, Monitor: Monitor{Life: ctx}}
+	return s.Registrar, nil
 }
 
 // Await waits until the agent has registered and can be reached. An agent that
 // listens but does not register is given an id and a token all the same.
 func (r *Registrar) Await(ctx context.Context) error {
-	s, role := r.Session, r.role
+	s := r.Session
 	s.Listening(r.Endpoint.URL)
-	s.Say(fmt.Sprintf("start the %s with the manager %s; it has %v to register", role, r.Endpoint.URL, s.Wait))
+	s.Say(fmt.Sprintf("start the %s with the manager %s; it has %v to register", s.Role, r.Endpoint.URL, s.Wait))
 	r.Until(s.Wait, func() bool { return len(r.accepted()) > 0 })
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -92,11 +83,11 @@ func (r *Registrar) Await(ctx context.Context) error {
 	if err := Reach(ctx, s.URL); err != nil {
 		return &UnreachableError{URL: s.URL, Wait: s.Wait, Err: err}
 	}
-	s.Say(fmt.Sprintf("the %s has not registered; checks that need its registration are skipped", role))
+	s.Say(fmt.Sprintf("the %s has not registered; checks that need its registration are skipped", s.Role))
 	r.Lock()
 	defer r.Unlock()
 	s.Peer = wire.GuessPeer(s.URL, dialect.Contracts)
-	r.admit(firstIDs[role])
+	r.admit("")
 	return nil
 }
 
@@ -123,21 +114,22 @@ func (r *Registrar) Attempts() (all []*Registration) {
 // NeedsRegistration skips a check of an agent that has not registered.
 func (r *Registrar) NeedsRegistration(t *T) {
 	if !r.Registered() {
-		t.Skip("the %s is not registered with this manager: start it with the manager %s", r.role, r.Endpoint.URL)
+		t.Skip("the %s is not registered with this manager: start it with the manager %s", t.Session.Role, r.Endpoint.URL)
 	}
 }
 
-// Describe implements Peers.
-func (r *Registrar) Describe() (agent, dialect string) {
+// Name implements Peers.
+func (r *Registrar) Name() (name string) {
 	if all := r.Attempts(); len(all) > 0 {
-		agent = all[0].Name
+		name = all[0].Name
 	}
-	return agent, r.Session.Peer.Speaks().Name
+	return name
 }
 
-// admit gives the agent an id, unless it has one, and a token. The lock is held.
-func (r *Registrar) admit(id string) {
-	r.ID = cmp.Or(r.ID, id)
+// admit gives the agent an id, unless it has one: what it asks for or the first of its role; and a
+// token. The lock is held.
+func (r *Registrar) admit(asked string) {
+	r.ID = cmp.Or(r.ID, asked, protocol.NumberedID(protocol.Role(r.Session.Role), 1))
 	r.Token = NewToken(r.ID)
 	r.Verifier = credential.NewVerifier(r.Token)
 }
@@ -147,7 +139,7 @@ const maxAttempts = 100 // that are kept
 // Register answers a registration. Before that it tests whether the agent already listens.
 func (r *Registrar) Register(in *Message) Response {
 	in.To = "the manager"
-	a := &Registration{Message: in, Meta: in.Fields.Object(string(r.role) + "_meta")}
+	a := &Registration{Message: in, Meta: in.Fields.Object(string(r.Session.Role) + "_meta")}
 	a.Name, a.Endpoint = a.Meta.Text("display_name"), a.Meta.Text("contact_endpoint")
 	switch m := in.Request.(type) {
 	case *protocol.LeagueRegisterRequest:
@@ -173,19 +165,18 @@ func (r *Registrar) Register(in *Message) Response {
 		return busy
 	}
 	if r.Token == "" {
-		id := firstIDs[r.role]
 		role, asked, _ := protocol.ParseSender(in.Fields.Text("sender"))
-		if _, is := protocol.IDNumber(role, asked); is && string(role) == string(r.role) {
-			id = asked
+		if _, is := protocol.IDNumber(role, asked); !is || string(role) != string(r.Session.Role) {
+			asked = ""
 		}
-		r.admit(id)
+		r.admit(asked)
 		speaks, err := dialect.Named(in.Dialect)
 		if err != nil { // it has not shown it
 			speaks = dialect.Contracts
 		}
 		r.Session.Peer = wire.NewPeer(r.Session.URL, speaks)
 	}
-	return Respond(in.Raw, registrations[r.role].Accepted(r.ID, r.Token, League))
+	return Respond(in.Raw, in.Type.Accepted(r.ID, r.Token, League))
 }
 
 // Header returns the header of a message of the manager about a round.
@@ -241,7 +232,7 @@ func (r *Registrar) LeagueCompleted(ids ...string) *protocol.LeagueCompleted {
 // RegistrationTests test what the agent sent when it registered, and at the end of its
 // league, of which ids are the players. The first send it nothing, except that accepts, if
 // set, sends a message to its contact endpoint; the last may have it leave.
-func RegistrationTests(role Role, accepts func(t *T, url string) *Answer, ids func(t *T) []string) map[string]func(*T) {
+func RegistrationTests(accepts func(t *T, url string) *Answer, ids func(t *T) []string) map[string]func(*T) {
 	first := func(run func(t *T, a *Registration)) func(*T) {
 		return func(t *T) {
 			r := t.Session.Registrar
@@ -259,9 +250,9 @@ func RegistrationTests(role Role, accepts func(t *T, url string) *Answer, ids fu
 	return map[string]func(*T){
 		"register.rpc": first(func(t *T, a *Registration) { t.Holds(Frame(a.Doc)) }),
 		"register.fields": first(func(t *T, a *Registration) {
-			t.Valid(a.Fields, registrations[role], false)
+			t.Valid(a.Fields, a.Type, false)
 			if !slices.Contains(listOf[string](a.Meta["game_types"]), protocol.GameEvenOdd) {
-				t.Fail(`%s.game_types is %s, want a list that contains "even_odd"`, role+"_meta", a.Meta.Shown("game_types"))
+				t.Fail(`%s_meta.game_types is %s, want a list that contains "even_odd"`, t.Session.Role, a.Meta.Shown("game_types"))
 			}
 		}),
 		"register.endpoint": first(func(t *T, a *Registration) { reachable(t, a, accepts) }),

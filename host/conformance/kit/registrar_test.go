@@ -17,8 +17,8 @@ func (host) Close() error { return nil }
 // newHost listens as the manager of the agent of a session.
 func newHost(t *testing.T, s *kit.Session, role kit.Role) host {
 	t.Helper()
-	s.Listen = "127.0.0.1:0"
-	r, err := kit.NewRegistrar(t.Context(), s, role)
+	s.Listen, s.Role = "127.0.0.1:0", role
+	r, err := kit.NewRegistrar(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestContactEndpointAcceptsMessages(t *testing.T) {
 		s := session(t, agent.URL)
 		peers := newHost(t, s, kit.Player)
 		peers.Register(registration(kit.Player, "player:P07", c.endpoint))
-		check := kit.Check{Run: kit.RegistrationTests(kit.Player, func(_ *kit.T, url string) *kit.Answer {
+		check := kit.Check{Run: kit.RegistrationTests(func(_ *kit.T, url string) *kit.Answer {
 			if url != c.endpoint {
 				t.Errorf("the message goes to %s, want %s", url, c.endpoint)
 			}

@@ -156,10 +156,8 @@ type T struct {
 
 func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
 
-// Describe implements kit.Peers.
-func (p *peers) Describe() (string, string) {
-	return p.leagueID, p.session.Peer.Speaks().Name
-}
+// Name implements kit.Peers.
+func (p *peers) Name() string { return p.leagueID }
 
 func (p *peers) players() []*member { return p.agents[:p.session.Players] }
 

@@ -19,7 +19,7 @@ var table []byte
 // Suite returns the checks of a player, in the order in which they run: those that others
 // need come first, and those that may disturb or end the player last.
 func Suite() kit.Suite {
-	register := kit.RegistrationTests(kit.Player, func(t *kit.T, url string) *kit.Answer {
+	register := kit.RegistrationTests(func(t *kit.T, url string) *kit.Answer {
 		return t.Post(url, t.Body(kit.Request{Message: standings(with(t))}))
 	}, func(t *kit.T) []string { return with(t).players() })
 	sample := func(t *kit.T) kit.Request {

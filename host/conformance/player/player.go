@@ -262,7 +262,7 @@ const maxPosted = 1000
 // open listens for the player and waits until it has registered. A player that
 // listens and does not register is checked all the same.
 func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
-	r, err := kit.NewRegistrar(ctx, s, kit.Player)
+	r, err := kit.NewRegistrar(ctx, s)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func Suite() kit.Suite {
 		return r.assigning(r.assignment().name, r.newMatch(nil))
 	}
 	return kit.Suite{Open: open, Checks: kit.Checks(kit.Referee, table,
-		kit.RegistrationTests(kit.Referee, nil, func(*kit.T) []string { return playerIDs[:] }),
+		kit.RegistrationTests(nil, func(*kit.T) []string { return playerIDs[:] }),
 		kit.IDTests(sample), kit.DialectTests(sample), kit.AttackTests(attacks(), announcing),
 		kit.For(with, roundTests, messageTests, typeTests(), resultTests, drawTests, replyTests, postedTests, retryTests, faultTests, authTests, loadTests),
 		map[string]func(*kit.T){

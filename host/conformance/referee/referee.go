@@ -62,7 +62,7 @@ type peers struct {
 
 // open listens for the referee and waits until it has registered.
 func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
-	r, err := kit.NewRegistrar(ctx, s, kit.Referee)
+	r, err := kit.NewRegistrar(ctx, s)
 	if err != nil {
 		return nil, err
 	}

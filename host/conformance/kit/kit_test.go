@@ -1,6 +1,7 @@
 package kit_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +15,9 @@ import (
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/wire"
 )
 
 // ample is more time than a test needs, also on a busy machine.
@@ -182,6 +185,22 @@ func TestClosedConnection(t *testing.T) {
 	}}
 	if o := s.Run(t.Context(), noPeers{}, check, nil); o.Status != kit.Passed {
 		t.Error(o.Detail)
+	}
+}
+
+// TestCodesWithoutPlace: an attack for which a dialect has no place does not end the check of codes.
+func TestCodesWithoutPlace(t *testing.T) {
+	t.Parallel()
+	e := listen(t, func(in *kit.Message) kit.Response {
+		code := map[bool]int{true: -32600, false: -32700}[json.Valid(in.Raw)]
+		return kit.Response{Body: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"error":{"code":%d,"message":"no"}}`, code)}
+	})
+	s := session(t, e.URL)
+	s.Peer = wire.NewPeer(e.URL, dialect.PlainTool)
+	sample := func(*kit.T) kit.Request { return kit.Request{Message: request()} }
+	check := kit.Check{ID: "a.codes", Run: kit.AttackTests(kit.Attacks("notify"), sample)["hostile.codes"]}
+	if o := s.Run(t.Context(), noPeers{}, check, nil); o.Status != kit.Passed {
+		t.Errorf("%+v", o)
 	}
 }
 

@@ -82,9 +82,10 @@ func (e *UnreachableError) Unwrap() error { return e.Err }
 type Session struct {
 	Config
 	Registrar *Registrar // with which the agent registers; nil for a manager
+	Peer      *wire.Peer // the agent, as far as it is known how it takes messages
+
 	transport jsonrpc.RoundTripper
 	lost      string                   // the check during which the agent became unreachable
-	Peer      *wire.Peer               // the agent, as far as it is known how it takes messages
 	numbers   atomic.Int64             // the last request id that is a number
 	plain     atomic.Pointer[Evidence] // of the first refusal that is only an HTTP status
 	base      Sample                   // that AnyOf has chosen
@@ -129,13 +130,12 @@ func dial(ctx context.Context, rawURL string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	ports := map[string]string{"http": "80", "https": "443"}
-	if ports[u.Scheme] == "" || u.Hostname() == "" {
+	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, fmt.Errorf("%q is not the URL of an agent; use one like http://127.0.0.1:8101/mcp", rawURL)
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	return new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), ports[u.Scheme])))
+	return new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), u.Scheme)))
 }
 
 // AwaitAgent waits until the agent accepts connections.

@@ -34,11 +34,12 @@ type Request struct {
 	Header  http.Header
 	// AssignedBy is the name of the message that assigns the first match of an announcement in its place.
 	AssignedBy string
-	// Fault spoils the message before it is wrapped, and Edit changes the members
-	// of the message wherever its wrapping puts them. A check is skipped if that
-	// changes nothing, because the way has no place for it.
+	// Fault spoils the message before it is wrapped, Edit changes the members of the message wherever
+	// its wrapping puts them, and Body what is then sent. A check is skipped if that changes nothing,
+	// because the way has no place for it.
 	Fault func(m protocol.Message)
 	Edit  Edit
+	Body  func(body []byte) []byte
 }
 
 // plain reports whether a request is nothing but a message.
@@ -106,7 +107,10 @@ func (t *T) encode(r Request) *jsonrpc.Outgoing {
 	if r.NoID {
 		out.Body = rawjson.Split(out.Body).Without("id").Encode()
 	}
-	if (r.Fault != nil || r.Edit != nil) && rawjson.Equal(clean, out.Body) {
+	if r.Body != nil {
+		out.Body = r.Body(out.Body)
+	}
+	if (r.Fault != nil || r.Edit != nil || r.Body != nil) && rawjson.Equal(clean, out.Body) {
 		t.Skip("it takes %s by %s, which has no place for what this tests", r.Message.Head().MessageType, w)
 	}
 	out.Header = t.Session.Peer.SessionHeader().Clone()

@@ -34,28 +34,19 @@ type Playback struct {
 	strayed   bool        // a request was missing
 	url       chan string // of the agent, once it listens
 
-	mu     sync.Mutex                        // guards closing the channels
-	served map[*trace.Exchange]chan struct{} // of the agent's requests; closed when it has sent one again
+	mu     sync.Mutex
+	unsent map[*trace.Exchange]chan struct{} // requests that the agent has not sent again; closed when it does
 }
 
 // New returns a playback of the exchanges that one agent recorded.
 func New(exchanges []*trace.Exchange) *Playback {
-	p := &Playback{Timeout: 10 * time.Second, exchanges: exchanges, url: make(chan string, 1), served: map[*trace.Exchange]chan struct{}{}}
+	p := &Playback{Timeout: 10 * time.Second, exchanges: exchanges, url: make(chan string, 1), unsent: map[*trace.Exchange]chan struct{}{}}
 	for _, x := range exchanges {
 		if x.Sent {
-			p.served[x] = make(chan struct{})
+			p.unsent[x] = make(chan struct{})
 		}
 	}
 	return p
-}
-
-func (p *Playback) isServed(x *trace.Exchange) bool {
-	select {
-	case <-p.served[x]:
-		return true
-	default:
-		return false
-	}
 }
 
 // Listen implements host.Network.
@@ -133,7 +124,10 @@ func (p *Playback) send(ctx context.Context, caller jsonrpc.RoundTripper, url st
 // expect waits for a request of the agent where the others depend on it.
 func (p *Playback) expect(ctx context.Context, x *trace.Exchange) (missing bool, err error) {
 	conducts := x.Match != "" && x.Type != protocol.TypeGameError
-	if !usable(x) || !registers(x) && !conducts {
+	p.mu.Lock()
+	sent := p.unsent[x]
+	p.mu.Unlock()
+	if sent == nil || !usable(x) || !registers(x) && !conducts {
 		return false, nil
 	}
 	patience := p.Timeout
@@ -141,7 +135,7 @@ func (p *Playback) expect(ctx context.Context, x *trace.Exchange) (missing bool,
 		patience /= 100
 	}
 	select {
-	case <-p.served[x]:
+	case <-sent:
 		return false, nil
 	case <-ctx.Done():
 		return false, context.Cause(ctx)
@@ -186,7 +180,7 @@ func (p *Playback) RoundTrip(_ context.Context, out *jsonrpc.Outgoing) (*jsonrpc
 			continue
 		}
 		chosen = i
-		if !p.isServed(x) {
+		if p.unsent[x] != nil {
 			break
 		}
 	}
@@ -198,8 +192,9 @@ func (p *Playback) RoundTrip(_ context.Context, out *jsonrpc.Outgoing) (*jsonrpc
 		first = 0 // what a player asked before it registered says nothing to a registered one
 	}
 	for _, x := range p.exchanges[first : chosen+1] {
-		if x.Sent && !p.isServed(x) {
-			close(p.served[x])
+		if sent := p.unsent[x]; sent != nil {
+			close(sent)
+			delete(p.unsent, x)
 		}
 	}
 	return &jsonrpc.Reply{Status: x.Status, Header: http.Header{}, Body: slices.Clone(x.RawAnswer)}, nil

@@ -186,7 +186,8 @@ func (a Answer) refusal(doc rawjson.Object) *Refusal {
 
 // refuses reports whether a message says of itself that it refuses, or a tool's result.
 func refuses(doc rawjson.Object) bool {
-	return protocol.Fails(doc) || doc.Get("isError").Kind() == 't' || doc.Text("error_code") != "" || doc.Text("canonical") != ""
+	named := doc.Text("error_code") != "" || doc.Text("canonical") != ""
+	return named || protocol.Fails(doc) || doc.Get("isError").Kind() == 't'
 }
 
 // MaxWords is how much of a peer's own words is shown, in bytes.

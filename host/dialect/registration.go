@@ -43,7 +43,8 @@ func FindAcceptance(body []byte, code int) (found Acceptance, yes bool) {
 			loose = agentID(d, protocol.FindInner)
 		}
 		yes = yes || id != "" || enrolled || affirmed
-		found = Acceptance{cmp.Or(found.ID, id), cmp.Or(found.Token, token), cmp.Or(found.League, textOf(d, "league_id"))}
+		found.ID, found.Token = cmp.Or(found.ID, id), cmp.Or(found.Token, token)
+		found.League = cmp.Or(found.League, textOf(d, "league_id"))
 	}
 	found.ID = cmp.Or(found.ID, loose)
 	return found, yes
@@ -111,7 +112,10 @@ func FindAgent(body []byte, name, endpoint string) (id string, found bool) {
 	doc, _ := rawjson.Parse(body)
 	for _, d := range within(doc.Encode(), 0) {
 		_, located := protocol.Find(d, "contact_endpoint", "")
-		same := !located && name != "" && textOf(d, "display_name") == name || located && textOf(d, "contact_endpoint") == endpoint
+		same := textOf(d, "contact_endpoint") == endpoint
+		if !located {
+			same = name != "" && textOf(d, "display_name") == name
+		}
 		if id := agentID(d, protocol.FindInner); same && protocol.ValidForeignID(id) {
 			return id, true
 		}

@@ -1,9 +1,11 @@
 package protocol
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -137,22 +139,19 @@ func (f *field) standIn(mode Mode) bool { return f.alt != "" && (mode == Toleran
 // Value checks a value that is not null, or that belongs to no member.
 func (c *checker) value(f *field, v jsontext.Value, at unsafe.Pointer) {
 	kind := v.Kind()
-	if want := fieldKinds[f.kind].json; want != 0 && kind != want {
+	if strings.IndexByte(fieldKinds[f.kind].json, byte(kind)) < 0 {
 		c.found("type", CodeInvalidFieldType)
 		return
 	}
 	switch f.kind {
 	case kindBool:
-		if kind != 't' && kind != 'f' {
-			c.found("type", CodeInvalidFieldType)
-		}
 		keep(f, kind == 't', at)
 	case kindInteger:
 		keep(f, c.integer(f, v), at)
 	case kindRound: // in tolerant mode any text, too
 		if kind == '0' {
 			c.integer(f, v)
-		} else if kind != '"' || c.mode == Strict {
+		} else if c.mode == Strict {
 			c.found("type", CodeInvalidFieldType)
 		}
 		*(*Round)(at) = glanceRound(v)
@@ -195,7 +194,7 @@ func (c *checker) dict(f *field, v jsontext.Value, at unsafe.Pointer) {
 	t := rawjson.Walk(v)
 	for t.More() {
 		name, element := rawjson.Text(t.Value()), t.Value()
-		if !c.validID(name) {
+		if !holdsID(c.mode, nil, name) {
 			c.found("id", CodeInvalidFieldType) // of the whole: the name is anybody's text
 			continue
 		}
@@ -210,52 +209,35 @@ func (c *checker) dict(f *field, v jsontext.Value, at unsafe.Pointer) {
 }
 
 func (c *checker) text(f *field, s []byte) {
-	switch f.kind {
-	case kindText:
-		if len(s) == 0 && f.oneOf == nil {
-			c.found("length", CodeInvalidFieldType)
-		}
-	case kindID:
-		if !c.validID(s) {
-			c.found("id", CodeInvalidFieldType)
-		}
-	case kindVersion:
-		if string(s) != Version {
-			c.found("version", CodeVersionMismatch)
-		}
-	case kindTime:
-		if _, err := ParseTimestamp(s); err != nil {
-			c.found("time", CodeInvalidTimestamp)
-		}
-	case kindSender:
-		c.sender(f, string(s))
+	if k := &fieldKinds[f.kind]; k.holds != nil && !k.holds(c.mode, f, s) {
+		c.found(k.rule, k.code)
 	}
-	if f.oneOf == nil || slices.Contains(f.oneOf, string(s)) {
-		return
-	}
-	switch {
-	case f.closed:
-		c.found("enum", f.code)
-	case c.mode == Strict, len(s) == 0:
-		c.found("enum", CodeInvalidFieldType)
+	if f.oneOf != nil && !slices.Contains(f.oneOf, string(s)) && (f.code != "" || c.mode == Strict || len(s) == 0) {
+		c.found("enum", cmp.Or(f.code, CodeInvalidFieldType))
 	}
 }
 
-// validID reports whether a text is an id: in strict mode as [ValidID] has it, in
-// tolerant mode as [ValidForeignID].
-func (c *checker) validID(text []byte) bool {
-	return ValidID(text) || c.mode == Tolerant && ValidForeignID(string(text))
+// holdsText: the values of a field have characters of their own.
+func holdsText(_ Mode, f *field, s []byte) bool { return len(s) > 0 || f.oneOf != nil }
+
+// holdsID: in strict mode as [ValidID] has it, in tolerant mode as [ValidForeignID].
+func holdsID(mode Mode, _ *field, s []byte) bool {
+	return ValidID(s) || mode == Tolerant && ValidForeignID(string(s))
 }
 
-// sender checks the sender: in strict mode one of the roles that send such
-// messages, the manager without an id; in tolerant mode any.
-func (c *checker) sender(f *field, s string) {
-	role, id, err := ParseSender(s)
-	strict := c.mode == Strict
-	if err != nil || strict && (!slices.Contains(f.roles, role) || role == RoleManager && id != "") {
-		c.found("sender", CodeInvalidFieldType)
-	}
+func holdsTime(_ Mode, _ *field, s []byte) bool {
+	_, err := ParseTimestamp(s)
+	return err == nil
 }
+
+// holdsSender: in strict mode one of the roles that send such messages, the manager without an id;
+// in tolerant mode any.
+func holdsSender(mode Mode, f *field, s []byte) bool {
+	role, id, err := ParseSender(string(s))
+	return err == nil && (mode == Tolerant || slices.Contains(f.roles, role) && (role != RoleManager || id == ""))
+}
+
+func holdsVersion(_ Mode, _ *field, s []byte) bool { return string(s) == Version }
 
 // integer checks a whole number, and returns it.
 func (c *checker) integer(f *field, v jsontext.Value) int {

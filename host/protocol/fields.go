@@ -38,18 +38,25 @@ const (
 	kindDict   // an object from ids to elem
 )
 
-// fieldKinds says of each kind which JSON values are of it.
+// fieldKinds says of each kind which JSON values are of it, and what another text is refused with.
 var fieldKinds = [...]struct {
-	name   string        // in JSON Schema
-	json   jsontext.Kind // 0 where there are several
-	loose  string        // the kinds of those that may be meant for it in messages of others
-	filled bool          // a string with at least one character
+	name   string // in JSON Schema
+	json   string // the kinds of its values
+	loose  string // the kinds of those that may be meant for it in messages of others
+	filled bool   // a string with at least one character
+	holds  func(Mode, *field, []byte) bool
+	rule   string
+	code   Code
 }{
-	kindText: {"string", '"', `"`, true}, kindProse: {"string", '"', `"`, false}, kindID: {"string", '"', `"0{`, true},
-	kindTime: {"string", '"', `"`, true}, kindSender: {"string", '"', `"`, true}, kindVersion: {"string", '"', `"`, true},
-	kindInteger: {"integer", '0', `"0`, false}, kindBool: {"boolean", 0, "tf", false}, kindRound: {"integer", 0, `"0`, false},
-	kindObject: {"object", '{', "{", false}, kindOpen: {"object", '{', "{", false},
-	kindList: {"array", '[', `["`, false}, kindDict: {"object", '{', "{[", false},
+	kindText:    {"string", `"`, `"`, true, holdsText, "length", CodeInvalidFieldType},
+	kindID:      {"string", `"`, `"0{`, true, holdsID, "id", CodeInvalidFieldType},
+	kindTime:    {"string", `"`, `"`, true, holdsTime, "time", CodeInvalidTimestamp},
+	kindSender:  {"string", `"`, `"`, true, holdsSender, "sender", CodeInvalidFieldType},
+	kindVersion: {"string", `"`, `"`, true, holdsVersion, "version", CodeVersionMismatch},
+	kindProse:   {name: "string", json: `"`, loose: `"`}, kindInteger: {name: "integer", json: "0", loose: `"0`},
+	kindBool: {name: "boolean", json: "tf", loose: "tf"}, kindRound: {name: "integer", json: `"0`, loose: `"0`},
+	kindObject: {name: "object", json: "{", loose: "{"}, kindOpen: {name: "object", json: "{", loose: "{"},
+	kindList: {name: "array", json: "[", loose: `["`}, kindDict: {name: "object", json: "{", loose: "{["},
 }
 
 // A field is one line of a message's table: the type of a member and when it is
@@ -63,8 +70,7 @@ type field struct {
 	null      bool     // null is a value of this field
 	wildNull  bool     // null is a value in tolerant mode, of an element too
 	oneOf     []string // the only values, in strict mode
-	closed    bool     // ... and in tolerant mode too
-	code      Code     // what a value outside oneOf is refused with
+	code      Code     // what another value is refused with in tolerant mode, too
 	min, max  int64    // bounds of an integer in strict mode
 	bounded   bool
 	nonEmpty  bool     // the list has at least one element
@@ -121,7 +127,7 @@ func (f *field) add(words string, of *shape) {
 		case name == "one":
 			f.oneOf = strings.Split(arg, ",")
 		case name == "only":
-			f.closed, f.code = true, Code(arg)
+			f.code = Code(arg)
 		case name == "or", name == "orwild":
 			f.alt, f.wild = arg, name == "orwild"
 		case name == "when":

@@ -182,7 +182,7 @@ func (w schemaWriter) kind(f *field, nullable bool) rawjson.Object {
 	}
 	switch f.kind {
 	case kindText:
-		if f.oneOf == nil || !f.closed && !strict {
+		if f.oneOf == nil || f.code == "" && !strict {
 			more = members("minLength", 1)
 			break
 		}

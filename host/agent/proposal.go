@@ -33,13 +33,13 @@ func (m *Member) proposes() bool { return m.Proposed != "" && m.ID == "" && m.Me
 
 // propose introduces the agent by the first id from one on that is not taken.
 func (m *Member) propose(id string, taken map[string]bool) {
-	first, last := Ports(m.role)
-	for port := PortOf(m.role, id); port >= first && port <= last; port++ {
-		if free := IDAt(m.role, port); !taken[free] {
-			m.Proposed = free
-			m.Me.Introduce(free)
-			return
-		}
+	port := PortOf(m.role, id)
+	for taken[IDAt(m.role, port)] {
+		port++
+	}
+	if free := IDAt(m.role, port); free != "" {
+		m.Proposed = free
+		m.Me.Introduce(free)
 	}
 }
 

@@ -112,23 +112,24 @@ func (c *Client) Call(ctx context.Context, url string, m Message) (*Answer, erro
 	body := m.Encode()
 	out := &Outgoing{URL: url, Header: m.Header, Body: body, MaxAnswer: c.cfg.MaxAnswer}
 	closing := c.cfg.Tap.observe(Event{Direction: Out, Transport: c.rt.Transport(), Peer: url, Body: body})
-	answer, err := c.exchange(ctx, out)
-	switch failed, is := errors.AsType[*CallError](err); {
-	case err == nil:
-		closing(answer.Status, answer.Raw, nil)
-	case is:
-		closing(failed.Status, failed.Body, err)
-	default:
-		closing(0, nil, err)
+	answer, failed := c.exchange(ctx, out)
+	if failed != nil {
+		closing(failed.Status, failed.Body, failed)
+		return nil, failed
 	}
-	return answer, err
+	closing(answer.Status, answer.Raw, nil)
+	return answer, nil
 }
 
 // Get fetches a document of at most limit bytes from url, such as a server's
 // description of itself. The tap does not see it: it is no message. Errors are
 // those of Call; a status other than 2xx is no error.
 func (c *Client) Get(ctx context.Context, url string, limit int64) (*Reply, error) {
-	return c.send(ctx, &Outgoing{Method: http.MethodGet, URL: url, MaxAnswer: limit})
+	reply, failed := c.send(ctx, &Outgoing{Method: http.MethodGet, URL: url, MaxAnswer: limit})
+	if failed != nil {
+		return nil, failed
+	}
+	return reply, nil
 }
 
 // Encode returns the document that is sent for m, a notification where it has no ID.
@@ -143,7 +144,7 @@ func (m Message) Encode() []byte {
 	return frame(m.ID, doc...)
 }
 
-func (c *Client) send(ctx context.Context, out *Outgoing) (*Reply, error) {
+func (c *Client) send(ctx context.Context, out *Outgoing) (*Reply, *CallError) {
 	reply, err := c.rt.RoundTrip(ctx, out)
 	if err != nil {
 		return nil, callError(ctx, out.URL, err)
@@ -151,24 +152,19 @@ func (c *Client) send(ctx context.Context, out *Outgoing) (*Reply, error) {
 	return reply, nil
 }
 
-func (c *Client) exchange(ctx context.Context, out *Outgoing) (*Answer, error) {
-	reply, err := c.send(ctx, out)
-	if err == nil {
+func (c *Client) exchange(ctx context.Context, out *Outgoing) (*Answer, *CallError) {
+	reply, failed := c.send(ctx, out)
+	if failed == nil {
 		if elsewhere := movedTo(out.URL, reply); elsewhere != "" {
 			again := *out
 			again.URL = elsewhere
-			reply, err = c.send(ctx, &again)
+			reply, failed = c.send(ctx, &again)
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	answer, failed := reply.answer()
 	if failed != nil {
-		failed.URL = out.URL
 		return nil, failed
 	}
-	return answer, nil
+	return reply.answer(out.URL)
 }
 
 // movedTo returns where a redirect that keeps the method leads, if that is another path of the same
@@ -207,9 +203,9 @@ func (r *Reply) Document() []byte {
 }
 
 // answer reads a reply. Its status decides whether it may be an answer.
-func (r *Reply) answer() (*Answer, *CallError) {
+func (r *Reply) answer(url string) (*Answer, *CallError) {
 	body := r.Document()
-	failed := &CallError{Kind: ErrStatus, Status: r.Status, Body: body}
+	failed := &CallError{Kind: ErrStatus, URL: url, Status: r.Status, Body: body}
 	switch {
 	case RetryableStatus(r.Status): // the body is rarely JSON
 		failed.RetryAfter = retryDelay(r.Header)

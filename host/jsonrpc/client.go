@@ -68,7 +68,6 @@ type Reply struct {
 // OverHTTP and Loopback.From return one; others can wrap those.
 type RoundTripper interface {
 	RoundTrip(ctx context.Context, out *Outgoing) (*Reply, error)
-	Transport() Transport
 	// Close frees resources such as connections, and fails calls in flight where it can.
 	Close() error
 }
@@ -111,7 +110,7 @@ func (c *Client) Call(ctx context.Context, url string, m Message) (*Answer, erro
 	}
 	body := m.Encode()
 	out := &Outgoing{URL: url, Header: m.Header, Body: body, MaxAnswer: c.cfg.MaxAnswer}
-	closing := c.cfg.Tap.observe(Event{Direction: Out, Transport: c.rt.Transport(), Peer: url, Body: body})
+	closing := c.cfg.Tap.observe(Event{Direction: Out, Peer: url, Body: body})
 	answer, failed := c.exchange(ctx, out)
 	if failed != nil {
 		closing(failed.Status, failed.Body, failed)

@@ -147,8 +147,7 @@ type canned struct{ reply jsonrpc.Reply }
 func (c canned) RoundTrip(context.Context, *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	return &c.reply, nil
 }
-func (canned) Transport() jsonrpc.Transport { return jsonrpc.TransportLoopback }
-func (canned) Close() error                 { return nil }
+func (canned) Close() error { return nil }
 
 // mark is a byte order mark.
 var mark = []byte("\xef\xbb\xbf")

@@ -63,9 +63,6 @@ func (c *httpCaller) Close() error {
 	return nil
 }
 
-// Transport implements RoundTripper.
-func (c *httpCaller) Transport() Transport { return TransportHTTP }
-
 // RoundTrip implements RoundTripper.
 func (c *httpCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, error) {
 	req, err := newHTTPRequest(ctx, out)

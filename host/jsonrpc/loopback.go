@@ -117,9 +117,6 @@ type loopbackCaller struct {
 // Close does nothing: there are no connections.
 func (c *loopbackCaller) Close() error { return nil }
 
-// Transport implements RoundTripper.
-func (c *loopbackCaller) Transport() Transport { return TransportLoopback }
-
 // RoundTrip implements RoundTripper.
 func (c *loopbackCaller) RoundTrip(ctx context.Context, out *Outgoing) (*Reply, error) {
 	c.net.mu.RLock()

@@ -31,7 +31,7 @@ func Serve(ctx context.Context, req *Request, h Handler, cfg Config) (status int
 // serve answers a request: with a refusal where the transport has one, so that it never reaches the
 // handler. The body may belong to the handler, which may send it again.
 func (e *responder) serve(ctx context.Context, req *Request, refused *Refusal) (rep Reply) {
-	closing := e.cfg.Tap.observe(Event{Direction: In, Transport: req.Transport, Peer: req.RemoteAddr, Route: req.Route, Body: req.Raw})
+	closing := e.cfg.Tap.observe(Event{Direction: In, Peer: req.RemoteAddr, Body: req.Raw})
 	defer func() { closing(rep.Status, rep.Body, nil) }()
 	if refused == nil {
 		refused = req.parse(e.cfg.Lenient)
@@ -130,12 +130,9 @@ const (
 // An Event is one message that a Tap observes.
 type Event struct {
 	Direction Direction
-	Transport Transport
 	// Peer is the remote address at a server (see Request.RemoteAddr) and the
 	// URL that was called at a client.
 	Peer string
-	// Route is the path at a server ("stdio" over STDIO), empty at a client.
-	Route string
 	// Body is the message on the wire, nil if there is none or it was not read.
 	// It may be kept but not changed. It may hold secrets.
 	Body []byte

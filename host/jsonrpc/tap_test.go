@@ -12,7 +12,7 @@ import (
 )
 
 // recorder is a tap that keeps what it is told as lines of text:
-// direction, transport, peer without port, route, status, body, kind of error.
+// direction, peer without port, status, body, kind of error.
 type recorder struct {
 	mu    sync.Mutex
 	lines []string
@@ -26,7 +26,7 @@ func (r *recorder) tap(opening jsonrpc.Event) func(jsonrpc.Event) {
 func (r *recorder) add(e jsonrpc.Event, timed bool) {
 	host := strings.TrimPrefix(e.Peer, "http://")
 	host, _, _ = strings.Cut(host, ":")
-	line := fmt.Sprintf("%s %s %s %s %d %s", e.Direction, e.Transport, host, e.Route, e.Status, e.Body)
+	line := fmt.Sprintf("%s %s %d %s", e.Direction, host, e.Status, e.Body)
 	if e.Err != nil {
 		line += fmt.Sprintf(" (%v)", kindOf(e.Err))
 	}
@@ -58,9 +58,9 @@ func TestServerTap(t *testing.T) {
 	t.Parallel()
 	rec := new(recorder)
 	places := map[jsonrpc.Transport]string{
-		jsonrpc.TransportHTTP:     "http 127.0.0.1 /mcp",
-		jsonrpc.TransportLoopback: "loopback me /mcp",
-		jsonrpc.TransportSTDIO:    "stdio stdio stdio",
+		jsonrpc.TransportHTTP:     "127.0.0.1",
+		jsonrpc.TransportLoopback: "me",
+		jsonrpc.TransportSTDIO:    "stdio",
 	}
 	for _, w := range wires(t, jsonrpc.Config{Tap: rec.tap, MaxBody: 100}, echo) {
 		for _, c := range []struct {
@@ -98,18 +98,18 @@ func TestClientTap(t *testing.T) {
 		url, place string
 		want       string
 	}{
-		{loop, srv.URL(), "loopback P01", `200 {"jsonrpc":"2.0","id":"1","result":{"method":"m","params":"absent"}}`},
-		{loop, "http://P02:1/mcp", "loopback P02", `0  (could not connect)`},
-		{web, answers(t, 404, "{}"), "http 127.0.0.1", `404 {}`},
-		{web, answers(t, 404, "nothing"), "http 127.0.0.1", `404 nothing (HTTP status)`},
-		{web, answers(t, 200, "<html>"), "http 127.0.0.1", `200 <html> (malformed answer)`},
-		{web, says(t, ""), "http 127.0.0.1", `0  (connection closed before the answer)`},
-		{web, "nonsense", "http nonsense", `0  (<nil>)`},
+		{loop, srv.URL(), "P01", `200 {"jsonrpc":"2.0","id":"1","result":{"method":"m","params":"absent"}}`},
+		{loop, "http://P02:1/mcp", "P02", `0  (could not connect)`},
+		{web, answers(t, 404, "{}"), "127.0.0.1", `404 {}`},
+		{web, answers(t, 404, "nothing"), "127.0.0.1", `404 nothing (HTTP status)`},
+		{web, answers(t, 200, "<html>"), "127.0.0.1", `200 <html> (malformed answer)`},
+		{web, says(t, ""), "127.0.0.1", `0  (connection closed before the answer)`},
+		{web, "nonsense", "nonsense", `0  (<nil>)`},
 	} {
 		_, _ = c.client.Call(t.Context(), c.url, jsonrpc.Message{Method: "m", ID: []byte(`"1"`)})
 		want := []string{
-			"out " + c.place + `  0 {"jsonrpc":"2.0","id":"1","method":"m"}`,
-			"in " + c.place + "  " + c.want,
+			"out " + c.place + ` 0 {"jsonrpc":"2.0","id":"1","method":"m"}`,
+			"in " + c.place + " " + c.want,
 		}
 		if diff := cmp.Diff(want, rec.take()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.url, diff)

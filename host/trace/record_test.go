@@ -26,7 +26,7 @@ const (
 
 // say passes one exchange by a tap, as a server does.
 func say(tap jsonrpc.Tap, request, answer string, status int, err error) {
-	e := jsonrpc.Event{Direction: jsonrpc.In, Transport: "http", Peer: "127.0.0.1:99", Route: "/mcp", Body: []byte(request)}
+	e := jsonrpc.Event{Direction: jsonrpc.In, Peer: "127.0.0.1:99", Body: []byte(request)}
 	closing := tap(e)
 	e.Direction, e.Body, e.Status, e.Err, e.Latency = jsonrpc.Out, []byte(answer), status, err, 1500*time.Microsecond
 	closing(e)
@@ -174,7 +174,7 @@ func TestSelectAndShow(t *testing.T) {
 	record(t, path, func(r *trace.Recorder) {
 		say(r.Tap("P01"), invitation, joined, 200, nil)
 		out := r.Tap("REF01")
-		e := jsonrpc.Event{Direction: jsonrpc.Out, Transport: "http", Peer: "http://127.0.0.1:8101/mcp", Body: []byte(invitation)}
+		e := jsonrpc.Event{Direction: jsonrpc.Out, Peer: "http://127.0.0.1:8101/mcp", Body: []byte(invitation)}
 		closing := out(e)
 		e.Direction, e.Body, e.Status = jsonrpc.In, []byte(joined), 200
 		closing(e)

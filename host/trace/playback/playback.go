@@ -61,9 +61,6 @@ func (p *Playback) Listen(ctx context.Context, name string, cfg jsonrpc.Config) 
 // From implements host.Network: all others are the recording.
 func (p *Playback) From(string) jsonrpc.RoundTripper { return p }
 
-// Transport implements jsonrpc.RoundTripper.
-func (p *Playback) Transport() jsonrpc.Transport { return jsonrpc.TransportLoopback }
-
 // Step compares a recorded exchange with its replay. Replayed is nil if the
 // agent no longer sends the request.
 type Step struct{ Recorded, Replayed *trace.Exchange }

@@ -45,7 +45,7 @@ type Agent struct {
 // Company are our own agents that play with the agent under test.
 type Company struct {
 	Alive     context.Context // until it is closed
-	session   *Session
+	Session   *Session
 	end       context.CancelFunc
 	running   sync.WaitGroup
 	endpoints []*Endpoint
@@ -53,7 +53,7 @@ type Company struct {
 
 // Company returns no agents yet. The caller closes it.
 func (s *Session) Company(ctx context.Context) *Company {
-	c := &Company{session: s}
+	c := &Company{Session: s}
 	c.Alive, c.end = context.WithCancel(ctx)
 	return c
 }
@@ -77,10 +77,10 @@ func (c *Company) Referee(t *T, id string, over func(referee.Event)) *Agent {
 	why := "" // a player has lost
 	return c.add(t, id, NewToken(id), func(common agent.Config) (Runner, error) {
 		return referee.New(referee.Config{
-			Config: common, JoinTimeout: c.session.Timeout, ChoiceTimeout: c.session.Timeout,
+			Config: common, JoinTimeout: c.Session.Timeout, ChoiceTimeout: c.Session.Timeout,
 			Player: func(_, endpoint, _ string) *wire.Peer {
-				if endpoint == c.session.URL {
-					return c.session.Peer
+				if endpoint == c.Session.URL {
+					return c.Session.Peer
 				}
 				return wire.NewPeer(endpoint, dialect.Contracts)
 			},
@@ -136,13 +136,13 @@ var errJoined = errors.New("it has joined")
 // Enlist makes an agent and serves it; it does not register yet. What it fails at, it fails at for
 // good, so create is given what ends that it joins, by an error.
 func (c *Company) Enlist(a *Agent, create func(common agent.Config, failed func(error)) (Runner, error)) (err error) {
-	if a.Endpoint, err = ListenAs(c.Alive, c.session.Listen, a.Port); err != nil {
+	if a.Endpoint, err = ListenAs(c.Alive, c.Session.Listen, a.Port); err != nil {
 		return err
 	}
 	c.endpoints = append(c.endpoints, a.Endpoint)
 	joining, joined := context.WithCancelCause(c.Alive) // with how its first attempts have ended
 	made, err := create(agent.Config{
-		Endpoint: a.Endpoint.URL, Manager: a.Manager, Mode: protocol.Tolerant, Timeout: c.session.Timeout, Caller: c.session.caller(a.Send),
+		Endpoint: a.Endpoint.URL, Manager: a.Manager, Mode: protocol.Tolerant, Timeout: c.Session.Timeout, Caller: c.Session.caller(a.Send),
 		Backoff:    game.Backoff{Retries: 1, First: 50 * time.Millisecond, Most: 100 * time.Millisecond},
 		Registered: func() { joined(errJoined) },
 	}, joined)
@@ -164,7 +164,7 @@ func (c *Company) Enlist(a *Agent, create func(common agent.Config, failed func(
 
 // AlsoAt serves an agent also at a port, unless another agent of the suite is there.
 func (c *Company) AlsoAt(a *Agent, port int) {
-	if e := listenAt(c.Alive, c.session.Listen, port); e != nil {
+	if e := listenAt(c.Alive, c.Session.Listen, port); e != nil {
 		e.Handle(a.Receive)
 		c.endpoints = append(c.endpoints, e)
 	}
@@ -188,7 +188,7 @@ const desk = "http://desk.invalid/mcp"
 // agent under test.
 func (c *Company) send(ctx context.Context, a *Agent, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	if out.URL != desk {
-		return c.session.transport.RoundTrip(ctx, out)
+		return c.Session.transport.RoundTrip(ctx, out)
 	}
 	var answer any
 	switch in := trace.ReadRequest(out.Body); in.Type {

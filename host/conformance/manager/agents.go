@@ -49,7 +49,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	}
 	s.Peer = wire.GuessPeer(s.URL, dialect.Contracts)
 	p := &peers{
-		Company: s.Company(ctx), session: s, run: jsonrpc.RandomID()[:8],
+		Company: s.Company(ctx), run: jsonrpc.RandomID()[:8],
 		league: league{probes: map[string]*kit.Answer{}, missing: map[string]string{}},
 	}
 	p.Life = p.Alive
@@ -75,7 +75,7 @@ func (p *peers) make(a *member, i int) error {
 	// Some managers call their agents at the first ports of their role, whatever they register.
 	port, _ := agent.Ports(a.role)
 	a.Agent = &kit.Agent{
-		Port: port + i%p.session.Players, Manager: p.session.Peer,
+		Port: port + i%p.Session.Players, Manager: p.Session.Peer,
 		Send:    func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) { return p.send(ctx, a, out) },
 		Receive: func(in *kit.Message) kit.Response { return p.receive(a, in) },
 	}
@@ -83,7 +83,7 @@ func (p *peers) make(a *member, i int) error {
 		common.Name, common.Proposed = a.display, a.name
 		if a.role == protocol.RoleReferee {
 			return referee.New(referee.Config{
-				Config: common, JoinTimeout: p.session.Timeout, ChoiceTimeout: p.session.Timeout,
+				Config: common, JoinTimeout: p.Session.Timeout, ChoiceTimeout: p.Session.Timeout,
 				Draw: func(referee.Match) (int, error) { return number, nil },
 				Events: func(e referee.Event) {
 					if e.Kind == referee.Waiting {
@@ -92,7 +92,7 @@ func (p *peers) make(a *member, i int) error {
 				},
 			})
 		}
-		if i == p.session.Players-1 {
+		if i == p.Session.Players-1 {
 			common.ID, common.Proposed = p.wantedID(), ""
 		}
 		return player.New(player.Config{
@@ -146,7 +146,7 @@ func (p *peers) applied(a *member, answer *kit.Answer) {
 // come the referees, since some leagues start with the last player. A manager that refuses a referee
 // plays the matches itself. The check is skipped if a player is refused: that is for another to find.
 func (t T) registerAll() {
-	for _, a := range slices.Concat(t.agents[:1], t.referees(), t.agents[1:t.session.Players-1]) {
+	for _, a := range slices.Concat(t.agents[:1], t.referees(), t.agents[1:t.Session.Players-1]) {
 		if a.role == protocol.RoleReferee && t.referees()[0].Failed != nil {
 			continue
 		}

@@ -43,7 +43,7 @@ func playLeague(t T) {
 		return
 	case known < t.pairs() || t.reported < assigned:
 		t.stopped = fmt.Sprintf("within %v no more matches were assigned to a referee, neither by ROUND_ANNOUNCEMENT nor one by one; %d were reported",
-			t.session.Patience().Round(time.Second), t.reported)
+			t.Session.Patience().Round(time.Second), t.reported)
 		return
 	}
 	t.afterRound(t.rounds[len(t.rounds)-1])
@@ -63,7 +63,7 @@ func playLeague(t T) {
 func (t T) watch() {
 	for n := -1; t.Context().Err() == nil; {
 		over, now := false, 0
-		more := t.Until(t.session.Patience(), func() bool {
+		more := t.Until(t.Session.Patience(), func() bool {
 			over, now = t.sentToAll(theEnd, 0) || t.stopped != "", t.events
 			return over || now > n
 		})
@@ -153,7 +153,7 @@ func (t T) roundOf(m *match) *round {
 		t.afterRound(t.rounds[n-1])
 	}
 	r := &round{number: m.round}
-	wait := t.session.Patience()
+	wait := t.Session.Patience()
 	if t.oneByOne {
 		wait = t.shortDelay()
 	}
@@ -178,7 +178,7 @@ func (t T) roundOf(m *match) *round {
 		t.comeBack()
 	}
 	if r.number == faultyRound {
-		t.Until(t.session.Patience(), func() bool { // so that it can retry what was not accepted
+		t.Until(t.Session.Patience(), func() bool { // so that it can retry what was not accepted
 			return !slices.ContainsFunc(t.messages, func(m *message) bool { return m.refused && m.round == r.number && !t.sentAgain(m) })
 		})
 	}
@@ -207,8 +207,8 @@ func (t T) start() {
 		return
 	}
 	t.attempt(starting, nil)
-	if a := t.probe("start", t.startLeague(t.session.AdminToken)); a.Taken() {
-		t.probe("start.again", t.startLeague(t.session.AdminToken))
+	if a := t.probe("start", t.startLeague(t.Session.AdminToken)); a.Taken() {
+		t.probe("start.again", t.startLeague(t.Session.AdminToken))
 	} else {
 		t.startOtherwise(a)
 	}
@@ -218,16 +218,16 @@ func (t T) start() {
 // do it.
 func (t T) startOtherwise(refusal *kit.Answer) {
 	running := func() bool { return t.assigned(0) > 0 || t.wasSent(protocol.TypeGameInvitation) }
-	ask := host.Ask{Manager: t.session.Peer.Address(), Token: t.session.AdminToken, League: t.leagueID, Timeout: t.session.Wait}
+	ask := host.Ask{Manager: t.Session.Peer.Address(), Token: t.Session.AdminToken, League: t.leagueID, Timeout: t.Session.Wait}
 	wait := t.shortDelay()
 	if _, err := ask.Send(t.Context(), time.Now(), t.startLeague("")); err == nil {
-		wait = t.session.Patience()
+		wait = t.Session.Patience()
 	}
 	if t.Until(wait, running) {
 		return
 	}
-	wait = t.session.Wait
-	t.session.Say(fmt.Sprintf("the manager refuses to start the league (%s); waiting %v for somebody else to start it", refusal, wait))
+	wait = t.Session.Wait
+	t.Session.Say(fmt.Sprintf("the manager refuses to start the league (%s); waiting %v for somebody else to start it", refusal, wait))
 	if !t.Until(wait, running) {
 		t.stopped = fmt.Sprintf("START_LEAGUE is answered by %s; use --admin-token TOKEN, or start the league yourself within --wait %v when the command says so", refusal, wait)
 	}
@@ -249,10 +249,10 @@ func (p *peers) announced(round int) int {
 // manager does not send to everybody.
 func (t T) afterRound(r *round) {
 	ended := func() bool { return t.sentToAll(table, r.last) && t.sentToAll(roundEnd, r.last) }
-	t.Until(t.session.Patience(), func() bool {
+	t.Until(t.Session.Patience(), func() bool {
 		return ended() || t.wasSent(theEnd) || slices.ContainsFunc(t.matches, func(m *match) bool { return !m.reported })
 	})
-	wait := t.session.Pause
+	wait := t.Session.Pause
 	if t.incomplete {
 		wait = t.shortDelay()
 	}

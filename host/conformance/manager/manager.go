@@ -56,13 +56,12 @@ const referees = 2
 
 // wantedID is the id that the last player asks for: free, and with one digit in
 // small leagues, because some managers know no others.
-func (p *peers) wantedID() string { return fmt.Sprintf("P%02d", p.session.Players+3) }
+func (p *peers) wantedID() string { return fmt.Sprintf("P%02d", p.Session.Players+3) }
 
 // peers are our agents, which register with the manager, and what their taps record.
 type peers struct {
 	*kit.Company
 	league
-	session     *kit.Session
 	agents      []*member                       // players, then referees
 	run         string                          // makes names unique
 	application *protocol.LeagueRegisterRequest // of the first player
@@ -159,12 +158,12 @@ func with(t *kit.T) T { return T{t, t.Peers.(*peers)} }
 // Name implements kit.Peers.
 func (p *peers) Name() string { return p.leagueID }
 
-func (p *peers) players() []*member { return p.agents[:p.session.Players] }
+func (p *peers) players() []*member { return p.agents[:p.Session.Players] }
 
 // lastPlayer is the player that registers when the league is played.
-func (p *peers) lastPlayer() *member { return p.agents[p.session.Players-1] }
+func (p *peers) lastPlayer() *member { return p.agents[p.Session.Players-1] }
 
-func (p *peers) referees() []*member { return p.agents[p.session.Players:] }
+func (p *peers) referees() []*member { return p.agents[p.Session.Players:] }
 
 // withID returns the agent that has an id, or nil.
 func (p *peers) withID(id string) *member {
@@ -179,7 +178,7 @@ func (p *peers) withID(id string) *member {
 // shortDelay is how long a slow agent takes, which is less than any manager
 // waits, and how long the suite waits for what should not come.
 func (p *peers) shortDelay() time.Duration {
-	return min(p.session.Timeout/20, 250*time.Millisecond)
+	return min(p.Session.Timeout/20, 250*time.Millisecond)
 }
 
 func (t T) header(a *member, typ protocol.Type) protocol.Header {

@@ -300,7 +300,7 @@ func keepsSecrets(t T) {
 func (t T) retried(player int) {
 	lost := t.lost(player)
 	if !t.Until(0, func() bool { return t.sentAgain(lost) }) {
-		t.failOn(lost, "it was not sent again within %v", t.session.Patience())
+		t.failOn(lost, "it was not sent again within %v", t.Session.Patience())
 	}
 }
 

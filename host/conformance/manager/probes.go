@@ -92,7 +92,7 @@ var refusals = []struct {
 		r.Result.Winner, r.Result.Score = protocol.Some(b), map[string]int{a: 0, b: 3}
 	})},
 	{"start.over", over, 0, func(t T, _ *match) kit.Request {
-		return kit.Request{Message: t.startLeague(t.session.AdminToken)}
+		return kit.Request{Message: t.startLeague(t.Session.AdminToken)}
 	}},
 	{"report.late", over, 0, another},
 }
@@ -163,7 +163,7 @@ func applying(fault func(t T, m *application)) func(T, *match) kit.Request {
 
 // startsWith returns START_LEAGUE with a token that is not the one that the manager asks for.
 func (t T) startsWith(token string) kit.Request {
-	if t.session.AdminToken == "" {
+	if t.Session.AdminToken == "" {
 		t.Skip("no admin token was given; use --admin-token TOKEN with that of the manager")
 	}
 	return kit.Request{Message: t.startLeague(token)}

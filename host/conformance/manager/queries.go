@@ -141,9 +141,9 @@ var queryTests = map[string]func(T){
 		}
 		slices.SortFunc(all, func(a, b *kit.Answer) int { return cmp.Compare(a.Took, b.Took) })
 		median, longest := all[len(all)/2].Took, all[len(all)-1].Took
-		if longest > t.session.Timeout/4 {
+		if longest > t.Session.Timeout/4 {
 			t.Exhibit(all[len(all)-1])
-			t.Fail("an answer took %v of the %v that agents wait", longest.Round(time.Millisecond), t.session.Timeout)
+			t.Fail("an answer took %v of the %v that agents wait", longest.Round(time.Millisecond), t.Session.Timeout)
 		}
 		t.Note("%d answers took %.1f ms in the median and %.1f ms at most", len(all), kit.Milliseconds(median), kit.Milliseconds(longest))
 	},

@@ -20,7 +20,7 @@ func (t T) started() bool {
 	a := t.ask(protocol.QueryStatus)
 	status := a.Message.Object("data").Text("status")
 	begins := !a.Refused && (status == protocol.LeagueRunning || status == protocol.LeagueScheduling)
-	return begins && t.Until(t.session.Patience(), announced)
+	return begins && t.Until(t.Session.Patience(), announced)
 }
 
 // leaguePlayed has the league played the first time. It does not
@@ -43,7 +43,7 @@ func (t T) played() []*round {
 
 // whyStopped says why the league did not end, or which check says so.
 func (t T) whyStopped() string {
-	if t.session.Selected(assignsMatches) {
+	if t.Session.Selected(assignsMatches) {
 		return "see " + assignsMatches
 	}
 	return t.stopped

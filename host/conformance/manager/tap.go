@@ -31,7 +31,7 @@ func (p *peers) send(ctx context.Context, a *member, out *jsonrpc.Outgoing) (*js
 			return &jsonrpc.Reply{Status: adopted.Status, Header: adopted.Header, Body: adopted.Body}, nil
 		}
 	}
-	r := (&kit.T{Session: p.session}).Record()
+	r := (&kit.T{Session: p.Session}).Record()
 	reply, err := r.RoundTrip(ctx, out)
 	if in.Type == protocol.TypeLeagueRegisterRequest || in.Type == protocol.TypeRefereeRegisterRequest {
 		if m, ok := in.Request.(*protocol.LeagueRegisterRequest); ok && p.application == nil {
@@ -53,7 +53,7 @@ func (p *peers) receive(to *member, in *kit.Message) kit.Response {
 	}
 	if in.Type == protocol.TypeGameInvitation || in.Type == protocol.TypeChooseParityCall {
 		// A league may begin before the last registration is answered.
-		p.Until(p.session.Timeout, func() bool { return to.id != "" })
+		p.Until(p.Session.Timeout, func() bool { return to.id != "" })
 	}
 	p.Lock()
 	if own := p.withID(m.Fields.Text("player_id")); own != nil && to.role == protocol.RolePlayer {
@@ -133,7 +133,7 @@ func (p *peers) misbehave(m *message) *kit.Response {
 		return m.Type == announcement && m.to == p.players()[player] && m.round == round
 	}
 	faulty := func(player int, check string) bool {
-		return announced(player, faultyRound) && p.session.Selected(check)
+		return announced(player, faultyRound) && p.Session.Selected(check)
 	}
 	switch {
 	case m.n > 1:
@@ -148,7 +148,7 @@ func (p *peers) misbehave(m *message) *kit.Response {
 		return &kit.Response{Hangup: true}
 	case faulty(silentPlayer, "manager.notify.silent"):
 		p.keepBusy(1)
-		p.Until(longestWait+p.session.Timeout/2, func() bool { return p.assigned(m.round) > 0 })
+		p.Until(longestWait+p.Session.Timeout/2, func() bool { return p.assigned(m.round) > 0 })
 		p.keepBusy(-1)
 		return &kit.Response{Hangup: true}
 	}

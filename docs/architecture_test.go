@@ -30,7 +30,7 @@ var may = map[string][]string{
 	"strategies/params":   {},
 	"strategies/seat":     {"host/game", "strategies"},
 	"strategies/budget":   {"strategies"},
-	"host/wire/schema":    {"host/protocol"},
+	"host/wire/schema":    {"host/protocol", "host/rawjson"},
 	"host/wire/eventlog":  {"host/disk", "host/jsonrpc"},
 	"host/wire/discovery": {"host/protocol", "host/rawjson"},
 	"host/wire":           {"host/dialect", "host/jsonrpc", "host/protocol", "host/rawjson", "host/wire/discovery", "host/wire/eventlog", "host/wire/schema"},

@@ -36,7 +36,7 @@ var may = map[string][]string{
 	"host/wire":           {"host/dialect", "host/jsonrpc", "host/protocol", "host/rawjson", "host/wire/discovery", "host/wire/eventlog", "host/wire/schema"},
 	"host/agent":          {"host/credential", "host/dialect", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
 	"host/judge":          {"host/draws", "host/game", "host/protocol"},
-	"host/trace":          {"host/credential", "host/dialect", "host/jsonrpc", "host/judge", "host/protocol"},
+	"host/trace":          {"host/credential", "host/dialect", "host/jsonrpc", "host/judge", "host/protocol", "host/rawjson"},
 
 	// floor 2: what runs strategies, and the agents
 	"strategies/batch":      {"host/game", "strategies", "strategies/seat"},

@@ -244,11 +244,11 @@ func (t T) describes(m *message, f, first protocol.AnnouncedMatch) {
 	if match == nil || match.by != m || match.referee == nil {
 		return
 	}
-	for i, side := range []string{"player_A", "player_B"} {
+	for i, side := range []string{"A", "B"} {
 		if player := t.withID(match.players[i]); player != nil {
 			own := player.verifier.MatchKeys(t.leagueID, match.id, m.to.id)
-			t.Says(has, map[string]string{side + "_endpoint": player.Endpoint.URL})
-			if keys := has.Object(side + "_keys"); keys != nil {
+			t.Says(has, map[string]string{"player_" + side + "_endpoint": player.Endpoint.URL})
+			if keys := has.Object("player_" + side + "_keys"); keys != nil {
 				t.Says(keys, map[string]string{"send": own.Send, "expect": own.Expect})
 			}
 		}

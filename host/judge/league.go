@@ -58,9 +58,10 @@ type match struct {
 
 // table is the standings as one message states them.
 type table struct {
-	Round int // after this round; 0 if unknown
-	Final bool
-	Rows  []protocol.Standing
+	Round    int // after this round; 0 if unknown
+	Final    bool
+	Rows     []protocol.Standing
+	Champion string // of a final table, its id; empty if none is named
 
 	x  *Exchange
 	at int // its index
@@ -102,7 +103,11 @@ func (l *League) add(x *Exchange) {
 	case *protocol.LeagueStandingsUpdate:
 		l.table(&table{Round: m.RoundID.Number(), Rows: m.Standings, x: x})
 	case *protocol.LeagueCompleted:
-		l.table(&table{Final: true, Rows: m.FinalStandings, x: x})
+		t := &table{Final: true, Rows: m.FinalStandings, x: x}
+		if m.Champion != nil {
+			t.Champion = m.Champion.PlayerID
+		}
+		l.table(t)
 		l.completed = true
 	}
 }
@@ -160,8 +165,11 @@ func (l *League) table(t *table) {
 	for _, row := range t.Rows {
 		l.people.know(row.PlayerID)
 	}
-	if n := len(l.tables); n > 0 && l.tables[n-1].Round == t.Round && l.tables[n-1].Final == t.Final && slices.Equal(l.tables[n-1].Rows, t.Rows) {
-		return
+	if n := len(l.tables); n > 0 {
+		was := l.tables[n-1]
+		if was.Round == t.Round && was.Final == t.Final && was.Champion == t.Champion && slices.Equal(was.Rows, t.Rows) {
+			return
+		}
 	}
 	l.tables = append(l.tables, t)
 }

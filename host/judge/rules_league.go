@@ -318,13 +318,12 @@ func (l *League) ties() (v Verdict) {
 
 func (l *League) champions() (v Verdict) {
 	for _, t := range l.tables {
-		end, final := t.x.Request.(*protocol.LeagueCompleted)
-		if !final || len(t.Rows) == 0 {
+		if !t.Final || len(t.Rows) == 0 {
 			continue
 		}
 		rows := t.ranked()
-		switch i := slices.IndexFunc(rows, func(r protocol.Standing) bool { return end.Champion != nil && r.PlayerID == end.Champion.PlayerID }); {
-		case end.Champion == nil || end.Champion.PlayerID == "":
+		switch i := slices.IndexFunc(rows, func(r protocol.Standing) bool { return r.PlayerID == t.Champion }); {
+		case t.Champion == "":
 			v.unknown("the champion")
 		case len(rows) < len(t.Rows):
 			v.unknown("the ranks of the final table")

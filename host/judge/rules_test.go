@@ -341,6 +341,13 @@ var ofTimeAndTables = []violation{
 	{"the second as the champion", func(b *book) { b.end().Champion.PlayerID = "P02" }, map[string][]string{
 		"champion": {"the champion is P02, but P01 is first in the final table"},
 	}},
+	{"another champion for another player", func(b *book) {
+		b.say("manager", "P02", "league_completed", doc{
+			"total_rounds": 3, "total_matches": 3, "champion": doc{"player_id": "P02", "points": 4}, "final_standings": b.end().FinalStandings,
+		}, nil)
+	}, map[string][]string{
+		"champion": {"the champion is P02, but P01 is first in the final table"},
+	}},
 	{"a champion with fewer points than another", func(b *book) {
 		rows := b.end().FinalStandings
 		rows[0].Rank, rows[2].Rank = 3, 1

@@ -17,7 +17,8 @@ import (
 )
 
 // Recorder writes the messages that pass its taps to a file. It is safe for concurrent
-// use. An agent waits until its message is masked and written: a recording has no gaps. After the first error it records nothing more, so that no agent fails for a full disk.
+// use. An agent waits until its message is masked and written: a recording has no gaps. After the
+// first error it records nothing more, so that no agent fails for a full disk.
 type Recorder struct {
 	next atomic.Int64
 	now  func() time.Time

@@ -47,7 +47,9 @@ func (m *Monitor) Until(within time.Duration, holds func() bool) bool {
 	defer context.AfterFunc(ctx, func() { m.Do(func() {}) })()
 	m.Lock()
 	defer m.Unlock()
-	m.changed.L = &m.Mutex
+	if m.changed.L == nil { // who wakes reads it without the lock
+		m.changed.L = &m.Mutex
+	}
 	for !holds() {
 		if ctx.Err() != nil {
 			return false
@@ -127,10 +129,12 @@ func (e *Endpoint) Close() error {
 	return err
 }
 
-// Message is one of the agent under test, as an agent of the suite has received it.
+// Message is one of the agent under test, as an agent of the suite has received it, or what one
+// of the suite's own has said of it.
 type Message struct {
 	*trace.Exchange
 	To       string // who has received it, for findings
+	From     string // who has sent it, if that was not the agent under test alone to one agent
 	Doc      Fields
 	Fields   Fields // of the Doc, without its wrapping
 	Header   http.Header
@@ -148,7 +152,11 @@ func NewMessage(body []byte, from string, header http.Header) *Message {
 // Show adds messages to the evidence, with the answers that are kept.
 func (t *T) Show(all ...*Message) {
 	for _, m := range all {
-		e := Evidence{From: fmt.Sprintf("the %s to %s", t.Session.Role, m.To), Request: Printable(m.Raw), Answer: Printable(m.Response.Body)}
+		from := m.From
+		if from == "" {
+			from = fmt.Sprintf("the %s to %s", t.Session.Role, m.To)
+		}
+		e := Evidence{From: from, Request: Printable(m.Raw), Answer: Printable(m.Response.Body)}
 		if !m.Answered.IsZero() {
 			e.Status = cmp.Or(m.Response.Status, http.StatusOK)
 		}

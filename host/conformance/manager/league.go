@@ -102,7 +102,7 @@ func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol
 	first, final := t.reported == 0, r.final && r.reported == 0
 	in.Agent, in.Sent = "manager", false // as the manager has seen it
 	t.Do(func() {
-		m.referee, m.report, m.sent = from, report, &message{Message: kit.Message{Exchange: in, To: "the referee of " + m.id}}
+		m.referee, m.report, m.sent = from, report, &message{Message: kit.Message{Exchange: in, From: "the referee of " + m.id}}
 	})
 	last := r.reported == len(r.matches)-1
 	if last {

@@ -40,7 +40,7 @@ func (t T) evidence(typ protocol.Type) (shown []*kit.Message) {
 		x := &trace.Exchange{Raw: asked.Body}
 		x.Agent, x.Type, x.Answer = "manager", typ, asked.Read(typ)
 		x.Request = &protocol.LeagueQuery{QueryType: protocol.QueryStandings}
-		all = append(all, &message{Message: kit.Message{Exchange: x}, arrival: t.tabled.closed})
+		all = append(all, &message{Message: kit.Message{Exchange: x, From: "the manager"}, arrival: t.tabled.closed})
 	}
 	slices.SortStableFunc(all, func(a, b *message) int { return cmp.Compare(a.arrival, b.arrival) })
 	if t.stopped == "" && !slices.ContainsFunc(all, func(m *message) bool { return m.Type == theEnd }) {

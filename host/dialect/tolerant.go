@@ -23,15 +23,9 @@ func decodeTolerantly(t protocol.Type, doc rawjson.Object, flaw error, request *
 	if !is || request != nil && (broken.Code == protocol.CodeVersionMismatch || otherZone(request.Timestamp)) {
 		return nil, flaw // a request in another protocol or time means something else
 	}
-	rest, found := spelled(t, doc, prune(doc, broken.Violations))
-	if !found {
-		return nil, flaw
-	}
-	m, err := protocol.Decode(t, rest, protocol.Tolerant, request)
-	if more, is := errors.AsType[*protocol.Error](err); is { // the first finding was about the whole
-		m, err = protocol.Decode(t, prune(rest, more.Violations), protocol.Tolerant, request)
-	}
-	if err != nil {
+	doc, found := spelled(t, doc)
+	m, _ := protocol.Decode(t, doc, protocol.Tolerant, request) // without what breaks its rule
+	if !found || m == nil {
 		return nil, flaw
 	}
 	m.Head().Flaw = broken
@@ -206,46 +200,24 @@ func otherZone(timestamp string) bool {
 	return is && at >= 0 && strings.Trim(clock[at+1:], "0:Z") != ""
 }
 
-// prune returns the message without the members that break a rule. Of a list the whole is left out.
-func prune(doc rawjson.Object, broken []protocol.Violation) rawjson.Object {
-	var without func(doc rawjson.Object, path []string) rawjson.Object
-	without = func(doc rawjson.Object, path []string) rawjson.Object {
-		inner := rawjson.Split(doc.Get(path[0]))
-		if len(path) == 1 || inner == nil {
-			return doc.Without(path[0])
-		}
-		return doc.Set(path[0], without(inner, path[1:]).Encode())
-	}
-	doc = slices.Clone(doc)
-	for _, v := range broken {
-		if v.Rule != "required" {
-			doc = without(doc, strings.Split(strings.TrimPrefix(v.Path, "/"), "/"))
-		}
-	}
-	return doc
-}
-
 // spelled returns the message with what it is needed for under the names of the
 // protocol, and whether that was found.
-func spelled(t protocol.Type, doc, rest rawjson.Object) (rawjson.Object, bool) {
+func spelled(t protocol.Type, doc rawjson.Object) (rawjson.Object, bool) {
 	switch t {
 	case protocol.TypeGameJoinAck:
 		joins, said := protocol.Joins(doc)
 		if !said && protocol.TypeOf(doc) == t { // it joins unless it says otherwise
 			joins, said = true, true
 		}
-		return rest.Without("message_type").Set("accept", rawjson.Bool(joins)), said
+		return slices.Clone(doc).Set("accept", rawjson.Bool(joins)), said
 	case protocol.TypeChooseParityResponse:
 		choice := cmp.Or(parityIn(doc), protocol.ParityWord(protocol.Explanation(doc)))
-		return rest.Without("message_type", "choice").Set("parity_choice", rawjson.Quote(choice)), choice != ""
+		return doc.Without("choice").Set("parity_choice", rawjson.Quote(choice)), choice != ""
 	}
 	if about := foreigners[t]; about != nil && about.needs != nil {
-		return about.gather(t, rest)
+		return about.gather(t, doc)
 	}
-	if _, confirms := protocol.New(t).(*protocol.Ack); confirms {
-		return rest.Without("message_type"), true // whatever it says, it has arrived
-	}
-	return rest, true
+	return doc, true
 }
 
 // parityIn returns the choice in an answer: under one of its names, or else the

@@ -19,6 +19,7 @@ type checker struct {
 	request  bool        // the message is a request, not an answer
 	findings []Violation // the first maxFindings of them
 	all      int         // how many there are
+	lacks    bool        // a member that is demanded breaks its rule
 	first    Violation   // the one whose code comes first in codeOrder
 	code     Code        // of the first
 	path     []string    // the names and indexes that lead to the value being checked
@@ -92,7 +93,7 @@ func (c *checker) member(s *shape, n int, v jsontext.Value, seen *sight, of unsa
 			seen.part = v
 		}
 		c.enter(f.name)
-		c.value(f, v, at)
+		c.lacks = !c.value(f, v, at) && c.demands(f) || c.lacks
 		c.leave()
 	}
 	seen.here |= 1 << n
@@ -136,18 +137,21 @@ func (c *checker) demands(f *field) bool {
 // standIn reports whether another member may stand in for the field.
 func (f *field) standIn(mode Mode) bool { return f.alt != "" && (mode == Tolerant || !f.wild) }
 
-// Value checks a value that is not null, or that belongs to no member.
-func (c *checker) value(f *field, v jsontext.Value, at unsafe.Pointer) {
-	kind := v.Kind()
+// Value checks a value that is not null, or that belongs to no member. It sets and reports whether
+// the value keeps its rules; an object is set without the members that do not.
+func (c *checker) value(f *field, v jsontext.Value, at unsafe.Pointer) bool {
+	kind, before := v.Kind(), c.all
 	if strings.IndexByte(fieldKinds[f.kind].json, byte(kind)) < 0 {
 		c.found("type", CodeInvalidFieldType)
-		return
+		return false
 	}
 	switch f.kind {
 	case kindBool:
 		keep(f, kind == 't', at)
 	case kindInteger:
-		keep(f, c.integer(f, v), at)
+		if n := c.integer(f, v); c.keeps(before) {
+			keep(f, n, at)
+		}
 	case kindRound: // in tolerant mode any text, too
 		if kind == '0' {
 			c.integer(f, v)
@@ -161,23 +165,36 @@ func (c *checker) value(f *field, v jsontext.Value, at unsafe.Pointer) {
 			*(*unsafe.Pointer)(at), at = made, made
 		}
 		c.nested(v, f.sub, at)
+		return true
 	case kindList:
-		c.list(f, v, at)
+		lacks := c.lacks
+		if list := c.list(f, v); c.keeps(before) {
+			reflect.NewAt(f.goType, at).Elem().Set(list)
+		}
+		c.lacks = lacks // of an element; the whole list is left out
 	case kindDict:
-		c.dict(f, v, at)
+		dict, whole := c.dict(f, v)
+		if whole {
+			reflect.NewAt(f.goType, at).Elem().Set(dict)
+		}
+		return whole
 	case kindOpen:
 		*(*jsontext.Value)(at) = v.Clone()
 	default:
 		text := rawjson.Text(v)
-		c.text(f, text)
-		keep(f, string(text), at)
+		if c.text(f, text); c.keeps(before) {
+			keep(f, string(text), at)
+		}
 	}
+	return c.keeps(before)
 }
 
-func (c *checker) list(f *field, v jsontext.Value, at unsafe.Pointer) {
+// keeps reports whether nothing was found since so many findings, or whether that makes no difference.
+func (c *checker) keeps(before int) bool { return c.all == before || c.mode == Strict }
+
+func (c *checker) list(f *field, v jsontext.Value) reflect.Value {
 	all := rawjson.Elements(v)
 	list := reflect.MakeSlice(f.goType, len(all), len(all))
-	reflect.NewAt(f.goType, at).Elem().Set(list)
 	for n, element := range all {
 		c.enter(strconv.Itoa(n))
 		c.value(f.elem, element, unsafe.Add(list.UnsafePointer(), n*f.size))
@@ -186,26 +203,29 @@ func (c *checker) list(f *field, v jsontext.Value, at unsafe.Pointer) {
 	if len(all) == 0 && f.nonEmpty && c.mode == Strict {
 		c.found("length", CodeInvalidFieldType)
 	}
+	return list
 }
 
-func (c *checker) dict(f *field, v jsontext.Value, at unsafe.Pointer) {
+// dict returns the elements that keep their rules, and whether all names do.
+func (c *checker) dict(f *field, v jsontext.Value) (dict reflect.Value, whole bool) {
 	dict, one := reflect.MakeMap(f.goType), reflect.New(f.goType.Elem())
-	reflect.NewAt(f.goType, at).Elem().Set(dict)
 	t := rawjson.Walk(v)
-	for t.More() {
+	for whole = true; t.More(); {
 		name, element := rawjson.Text(t.Value()), t.Value()
 		if !holdsID(c.mode, nil, name) {
 			c.found("id", CodeInvalidFieldType) // of the whole: the name is anybody's text
+			whole = false
 			continue
 		}
 		c.enter(string(name))
 		one.Elem().SetZero()
-		if element.Kind() != 'n' || !f.elem.wildNull || c.mode == Strict {
-			c.value(f.elem, element, one.UnsafePointer())
+		passes := element.Kind() == 'n' && f.elem.wildNull && c.mode == Tolerant
+		if passes || c.value(f.elem, element, one.UnsafePointer()) {
+			dict.SetMapIndex(reflect.ValueOf(string(name)), one.Elem())
 		}
-		dict.SetMapIndex(reflect.ValueOf(string(name)), one.Elem())
 		c.leave()
 	}
+	return dict, whole
 }
 
 func (c *checker) text(f *field, s []byte) {

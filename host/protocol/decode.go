@@ -11,7 +11,8 @@ import (
 // as its Go type. Of a request it wants the header that [ReadHeader] returns; an
 // answer has none, and needs less of one. Members that the type lacks are left out. The
 // result shares no memory with the object. The error is an [*Error] that lists everything
-// that is wrong.
+// that is wrong. In tolerant mode a message that has what no mode does without comes with it,
+// without the members that break their rules.
 func Decode(t Type, message rawjson.Object, mode Mode, request *Header) (Message, error) {
 	e := messages.byType[t]
 	if e == nil {
@@ -25,11 +26,15 @@ func Decode(t Type, message rawjson.Object, mode Mode, request *Header) (Message
 	if said := TypeOf(message); said != "" && said != t && (mode == Strict || messages.byType[said] != nil) {
 		c.foundIn("message_type", "enum", CodeInvalidFieldType)
 	}
-	if refusal := c.refusal(t); refusal != nil {
+	m.Head().MessageType = t
+	refusal := c.refusal(t)
+	switch {
+	case refusal == nil:
+		return m, nil
+	case mode == Strict || c.lacks || c.code == CodeMissingField:
 		return nil, refusal
 	}
-	m.Head().MessageType = t
-	return m, nil
+	return m, refusal
 }
 
 // placeOf returns where the fields of a message are.

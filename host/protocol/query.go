@@ -136,7 +136,7 @@ func ReadData[T QueryData](m *LeagueQueryResponse) (T, error) {
 	c := checker{mode: Tolerant}
 	c.nested(m.Data, shapeOf(reflect.TypeFor[T](), ""), unsafe.Pointer(&data))
 	for _, f := range c.findings {
-		if f.Rule == "type" || f.Rule == "range" {
+		if c.lacks && f.Rule != "required" {
 			return data, fmt.Errorf("protocol: read the data of %s: %s", m.QueryType, sentence(f, 1))
 		}
 	}

@@ -216,11 +216,11 @@ func TestQueryData(t *testing.T) {
 	if d, err := ReadData[NextMatchData](m); err != nil || d.NextMatch != nil {
 		t.Errorf("no next match: %+v, %v", d, err)
 	}
-	m.QueryType, m.Data = QueryStatus, jsontext.Value(`{"total_matches":"six"}`)
-	if _, err := ReadData[StatusData](m); err == nil || !strings.Contains(err.Error(), "total_matches") {
+	m.QueryType, m.Data = QueryPlayers, jsontext.Value(`{"players":"six"}`)
+	if _, err := ReadData[PlayersData](m); err == nil || !strings.Contains(err.Error(), "players") {
 		t.Errorf("data that do not fit: %v", err)
 	}
-	m.Data = jsontext.Value(`{"total_matches":6.0}`)
+	m.QueryType, m.Data = QueryStatus, jsontext.Value(`{"total_rounds":"two","total_matches":6.0}`)
 	if d, err := ReadData[StatusData](m); err != nil || d.TotalMatches.Value() != 6 {
 		t.Errorf("6.0 matches: %+v, %v", d, err)
 	}

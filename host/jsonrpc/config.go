@@ -51,9 +51,6 @@ type Config struct {
 
 	// MaxBody is the longest body or line that is read, in bytes: 1 MiB.
 	MaxBody int64
-	// MaxConns is the number of open connections, of all peers together: 1024. A further one takes
-	// the place of the oldest on which nothing is being answered, and is closed if all are busy.
-	MaxConns int
 	// MaxConcurrent is the number of requests in flight over STDIO: 1024. At the limit it stops
 	// reading; with 1, it answers strictly in order. Over HTTP connections are the limit.
 	MaxConcurrent int
@@ -76,7 +73,6 @@ func (c Config) withDefaults() Config {
 	c.Path = cmp.Or(c.Path, DefaultPath)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	c.MaxBody = limit(c.MaxBody, 1<<20)
-	c.MaxConns = limit(c.MaxConns, 1024)
 	c.MaxConcurrent = limit(c.MaxConcurrent, 1024)
 	c.ReadTimeout = cmp.Or(c.ReadTimeout, 10*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 60*time.Second)
@@ -87,7 +83,8 @@ func (c Config) withDefaults() Config {
 // What no league needs otherwise.
 const (
 	maxHeader    = 16 << 10          // bytes of an HTTP header
-	connsPerPeer = 256               // open connections of one remote address
+	maxConns     = 1024              // open connections, see LimitConnections
+	connsPerPeer = 256               // of them of one remote address
 	idleTimeout  = 120 * time.Second // of a connection between requests
 )
 

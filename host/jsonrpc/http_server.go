@@ -96,7 +96,7 @@ func (s *Server) Serve(ctx context.Context, h Handler) error {
 		MaxHeaderBytes: maxHeader,
 		ErrorLog:       slog.NewLogLogger(e.cfg.Logger.Handler(), slog.LevelWarn),
 	}
-	closeUnused := LimitConnections(hs, e.cfg.MaxConns, connsPerPeer)
+	closeUnused := LimitConnections(hs, maxConns, connsPerPeer)
 	failed := make(chan error, 1)
 	go func() { failed <- hs.Serve(s.ln) }()
 

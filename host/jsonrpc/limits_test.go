@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -45,14 +46,20 @@ const hold = `{"jsonrpc":"2.0","id":1,"method":"hold"}`
 func TestMaxConns(t *testing.T) {
 	t.Parallel()
 	h := newHolder()
-	srv := startHTTP(t, jsonrpc.Config{MaxConns: 2}, h)
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		jsonrpc.Answering(r.Context())
+		h.Handle(r.Context(), &jsonrpc.Request{Method: "hold"})
+	}))
+	jsonrpc.LimitConnections(srv.Config, 2, 2)
+	srv.Start()
+	defer srv.Close()
 	text := fmt.Sprintf("%s%d\r\n\r\n%s", head, len(hold), hold)
-	idle, slow := dial(t, srv), dial(t, srv)
+	idle, slow := dial(t, srv.Listener), dial(t, srv.Listener)
 	if _, err := io.WriteString(slow, text); err != nil {
 		t.Fatal(err)
 	}
 	<-h.entered
-	third := dial(t, srv)
+	third := dial(t, srv.Listener)
 	if _, err := io.WriteString(third, text); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +67,7 @@ func TestMaxConns(t *testing.T) {
 		t.Error("the idle connection is still open")
 	}
 	<-h.entered // the third one is served; now both are busy
-	fourth := dial(t, srv)
+	fourth := dial(t, srv.Listener)
 	if n, err := fourth.Read(make([]byte, 1)); err == nil {
 		t.Fatalf("a third connection was served: %d bytes", n)
 	}
@@ -114,7 +121,7 @@ func TestManyIdleConnections(t *testing.T) {
 // TestUnlimited: a negative limit is none.
 func TestUnlimited(t *testing.T) {
 	t.Parallel()
-	cfg := jsonrpc.Config{MaxBody: -1, MaxConns: -1, MaxConcurrent: -1, ReadTimeout: -1, WriteTimeout: -1, Drain: -1}
+	cfg := jsonrpc.Config{MaxBody: -1, MaxConcurrent: -1, ReadTimeout: -1, WriteTimeout: -1, Drain: -1}
 	for _, w := range wires(t, cfg, echo) {
 		_, got := w.exchange(t, `{"jsonrpc":"2.0","id":1,"method":"`+strings.Repeat("m", 2<<20)+`"}`)
 		if !strings.Contains(got[:min(len(got), 100)], `"result"`) {

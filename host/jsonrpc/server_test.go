@@ -156,7 +156,7 @@ func tryRaw(t *testing.T, srv *jsonrpc.Server, text string) (*http.Response, str
 	return res, string(body), err
 }
 
-func dial(t *testing.T, srv *jsonrpc.Server) net.Conn {
+func dial(t *testing.T, srv interface{ Addr() net.Addr }) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", srv.Addr().String())
 	if err != nil {

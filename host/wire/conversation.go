@@ -609,18 +609,15 @@ func (e Evidence) String() string {
 
 // summary is what an attempt was answered, in a line.
 func summary(err error) string {
-	words, status, rpc := Words(err), 0, 0
+	words, status := cmp.Or(Words(err), "nothing readable"), statusOf(err)
 	if call := callError(err); call != nil {
 		status = call.Status
 	}
-	if refusal := refusalOf(err); refusal != nil {
-		status, rpc = refusal.Status, refusal.RPC
-	}
-	switch {
-	case rpc != 0:
-		return fmt.Sprintf("JSON-RPC %d %q", rpc, cmp.Or(words, "nothing readable"))
+	switch refusal := refusalOf(err); {
+	case refusal != nil && refusal.RPC != 0:
+		return fmt.Sprintf("JSON-RPC %d %q", refusal.RPC, words)
 	case status != 0:
-		return fmt.Sprintf("HTTP %d %q", status, cmp.Or(words, "nothing readable"))
+		return fmt.Sprintf("HTTP %d %q", status, words)
 	}
-	return fmt.Sprintf("%q", cmp.Or(words, err.Error()))
+	return fmt.Sprintf("%q", cmp.Or(Words(err), err.Error()))
 }

@@ -34,8 +34,11 @@ func callError(err error) *jsonrpc.CallError {
 	return call
 }
 
-// statusOf returns the HTTP status of an answer that is none of the league, else 0.
+// statusOf returns the HTTP status of a refusal and of an answer that is none of the league, else 0.
 func statusOf(err error) int {
+	if refusal := refusalOf(err); refusal != nil {
+		return refusal.Status
+	}
 	if call := callError(err); call != nil && errors.Is(err, jsonrpc.ErrStatus) {
 		return call.Status
 	}
@@ -245,18 +248,13 @@ func acknowledges(a dialect.Answer) bool {
 func blamesID(err error) bool { return protocol.Says(protocol.BlamesID, Words(err)) }
 
 func needsSession(err error) bool {
-	call, refusal := callError(err), refusalOf(err)
-	return call != nil && call.Status == http.StatusNotAcceptable || refusal != nil && refusal.Status == http.StatusNotAcceptable ||
-		protocol.Says(protocol.WantsSession, Words(err))
+	return statusOf(err) == http.StatusNotAcceptable || protocol.Says(protocol.WantsSession, Words(err))
 }
 
 // wrongPath reports whether a peer says that it takes nothing at a path, rather
 // than that it does not know a method.
 func wrongPath(err error) bool {
-	status := statusOf(err)
-	if refusal := refusalOf(err); refusal != nil && refusal.RPC == 0 {
-		status = refusal.Status
-	}
-	return status >= 300 && status < 400 ||
-		noSuchPlace(status) && status != http.StatusNotImplemented && !protocol.Says(protocol.NamesMessage, Words(err))
+	status, refusal := statusOf(err), refusalOf(err)
+	return (refusal == nil || refusal.RPC == 0) && (status >= 300 && status < 400 ||
+		noSuchPlace(status) && status != http.StatusNotImplemented && !protocol.Says(protocol.NamesMessage, Words(err)))
 }

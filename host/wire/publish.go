@@ -208,12 +208,9 @@ func operationForm(peer string, op discovery.Operation) Form {
 
 // conventions are the other paths at which servers take JSON-RPC.
 func conventions(path string) (paths []string) {
-	slash := path + "/"
-	if strings.HasSuffix(path, "/") {
-		slash = strings.TrimSuffix(path, "/")
-	}
+	bare := strings.TrimSuffix(path, "/")
 	for _, p := range []string{
-		"/mcp", strings.ToLower(path), strings.ToUpper(path), slash, "/", "/MCP", "/mcp/", "/rpc", "/jsonrpc", "/api", "/api/mcp", "/message",
+		"/mcp", strings.ToLower(path), strings.ToUpper(path), bare, bare + "/", "/", "/MCP", "/mcp/", "/rpc", "/jsonrpc", "/api", "/api/mcp", "/message",
 	} {
 		if p != path && p != "" && !slices.Contains(paths, p) {
 			paths = append(paths, p)

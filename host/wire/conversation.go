@@ -75,21 +75,16 @@ type Conversation struct {
 	stay     bool    // at the peer's own path
 	requests int
 	most     int             // of them
-	asked    map[string]bool // what need not be asked or tried again, by state and URL or dialect
-	sent     map[string]bool // documents
+	asked    []string // what need not be asked or tried again: state and URL or dialect
+	sent     []string // documents
 	named    []string        // names that the peer has mentioned
 	published
 }
 
 func (c *Conversation) once(s State, about string) bool {
-	if c.asked[string(s)+about] {
-		return false
-	}
-	if c.asked == nil {
-		c.asked = make(map[string]bool)
-	}
-	c.asked[string(s)+about] = true
-	return true
+	first := !slices.Contains(c.asked, string(s)+about)
+	c.asked = append(c.asked, string(s)+about)
+	return first
 }
 
 // Send sends a message until the peer has understood it, has refused it, cannot be
@@ -103,8 +98,7 @@ func (c *Conversation) Send(ctx context.Context, m protocol.Message, id string, 
 	}
 	switch {
 	case c.settled != nil:
-		c.agenda, c.evidence, c.requests = []Attempt{{State: Known, Form: *c.settled}}, nil, 0
-		clear(c.sent)
+		c.agenda, c.evidence, c.sent, c.requests = []Attempt{{State: Known, Form: *c.settled}}, nil, nil, 0
 	case len(c.agenda) == 0:
 		*c = Conversation{Caller: c.Caller, Peer: c.Peer, Wrappings: c.Wrappings, most: MaxRequests}
 		c.begin(m.Head().MessageType)
@@ -146,22 +140,23 @@ func (c *Conversation) Settle(m protocol.Message, f Form) {
 	c.settle(&Attempt{Form: f})
 }
 
-// judgeKnown judges an attempt with a message that the peer should know: only if it
-// does not know the name, or fails without a word of the league, others are tried.
+// judgeKnown judges an attempt with a message that the peer should know: what it answers to
+// the known form decides what else is tried, if anything, and only if it does not know the
+// name, or fails without a word of the league, all others are.
 func (c *Conversation) judgeKnown(_ context.Context, a *Attempt) Verdict {
-	switch seeks := c.state != Known && c.state != Names; {
-	case seeks && OnlyReceived(a.Err):
-		return Understood
-	case seeks && a.Form.URL != c.Peer.URL && errors.Is(a.Err, jsonrpc.ErrConnect):
-		return Misunderstood // nothing is there, but the peer has answered
-	case seeks:
-		return Judge(a.Err)
+	switch {
 	case a.Err == nil:
 		return Understood
-	case c.wantsName(a.Err), a.State == IDs && blamesID(a.Err), c.state == Known && (a.State != IDs && c.suspectsID(a) || len(c.repairs(a)) > 0):
+	case c.state == Known, c.state == Names && c.wantsName(a.Err):
 		return Misunderstood
+	case c.state == Names:
+		return Refuses
+	case OnlyReceived(a.Err):
+		return Understood
+	case a.Form.URL != c.Peer.URL && errors.Is(a.Err, jsonrpc.ErrConnect):
+		return Misunderstood // nothing is there, but the peer has answered
 	}
-	return Refuses
+	return Judge(a.Err)
 }
 
 // wantsName reports whether another name may help after an error.
@@ -191,15 +186,6 @@ func (c *Conversation) members(a *Attempt) (forms []Form) {
 	return forms
 }
 
-// repairs returns the first of the members' forms, for a message in the known form.
-func (c *Conversation) repairs(a *Attempt) []Form {
-	if len(c.evidence) > mostRepairs {
-		return nil
-	}
-	forms := c.members(a)
-	return forms[:min(len(forms), 1)]
-}
-
 // run makes the attempts of the agenda until one is answered for good.
 func (c *Conversation) run(ctx context.Context, id string, judge func(context.Context, *Attempt) Verdict) (*Attempt, error) {
 	t := c.message.Head().MessageType
@@ -208,7 +194,7 @@ func (c *Conversation) run(ctx context.Context, id string, judge func(context.Co
 		c.agenda = c.agenda[1:]
 		call, target, err := a.Form.Call(c.message)
 		if err == nil {
-			if len(c.sent) > 0 && c.sent[document(target, a.Form.Dialect, call)] {
+			if len(c.sent) > 0 && slices.Contains(c.sent, document(target, a.Form.Dialect, call)) {
 				continue
 			}
 			c.requests++
@@ -223,7 +209,7 @@ func (c *Conversation) run(ctx context.Context, id string, judge func(context.Co
 		if a.Verdict == Doubtful || a.Verdict == Unreached {
 			c.agenda = slices.Insert(c.agenda, 0, Attempt{State: a.State, Form: a.Form})
 			c.requests-- // the backoff of the caller bounds these
-			clear(c.sent)
+			c.sent = nil
 			return &a, nil
 		}
 		c.evidence = append(c.evidence, a)
@@ -234,10 +220,7 @@ func (c *Conversation) run(ctx context.Context, id string, judge func(context.Co
 		if c.settled != nil {
 			return &a, nil
 		}
-		if c.sent == nil {
-			c.sent = make(map[string]bool)
-		}
-		c.sent[document(target, a.Form.Dialect, call)] = true
+		c.sent = append(c.sent, document(target, a.Form.Dialect, call))
 		c.learn(ctx, &a)
 	}
 	return nil, &NotUnderstoodError{Type: t, URL: c.Peer.URL, Looks: c.looks(t), Tried: c.evidence, Requests: c.requests}
@@ -353,7 +336,7 @@ func (c *Conversation) settle(a *Attempt) {
 				p.learned, p.at, p.guess = d, f.URL, false
 			}
 			p.published = c.published
-			p.listed = p.listed || c.tools != nil || c.asked[string(Tools)+f.URL]
+			p.listed = p.listed || c.tools != nil || slices.Contains(c.asked, string(Tools)+f.URL)
 		})
 	case a.State == IDs:
 		p.Learn(a.Form.Dialect)
@@ -405,8 +388,8 @@ func (c *Conversation) learnKnown(a *Attempt) {
 		}
 		c.base = *a
 	}
-	if forms := c.repairs(a); len(forms) > 0 {
-		c.prefer(Members, forms...)
+	if forms := c.members(a); forms != nil && len(c.evidence) <= mostRepairs {
+		c.prefer(Members, forms[0])
 	} else if c.suspectsID(a) && c.once(IDs, string(Known)) {
 		c.prefer(IDs, a.Form.withOtherID())
 	}
@@ -437,11 +420,9 @@ func (c *Conversation) learnWords(ctx context.Context, a *Attempt, t protocol.Ty
 		c.prefer(Members, flat)
 	}
 	if d.Request.Name != "" && f.Input == nil && f.Name == "" && strings.Contains(strings.ReplaceAll(text, d.Request.Method, ""), "tool") {
-		var forms []Form
-		for _, name := range d.MethodsOf(t)[1:] {
-			forms = append(forms, Form{URL: f.URL, Dialect: d, Name: name})
+		for _, name := range slices.Backward(d.MethodsOf(t)[1:]) {
+			c.prefer(Names, Form{URL: f.URL, Dialect: d, Name: name})
 		}
-		c.prefer(Names, forms...)
 	}
 	hints := text
 	if refusal := refusalOf(a.Err); refusal != nil {

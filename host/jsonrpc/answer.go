@@ -108,18 +108,6 @@ func (e *CallError) Error() string {
 // Unwrap returns Kind and Err, either of which may be nil.
 func (e *CallError) Unwrap() []error { return []error{e.Kind, e.Err} }
 
-// Retryable reports whether the same message may succeed later: the peer was not reached,
-// disconnected, was too slow or is busy. Only the caller knows whether it may be sent twice.
-func (e *CallError) Retryable() bool {
-	switch e.Kind {
-	case ErrConnect, ErrClosed, ErrTimeout:
-		return true
-	case ErrStatus:
-		return RetryableStatus(e.Status)
-	}
-	return false
-}
-
 // RetryableStatus reports whether a request with this HTTP status may succeed later.
 func RetryableStatus(status int) bool {
 	return status == http.StatusTooManyRequests || status >= http.StatusBadGateway && status <= http.StatusGatewayTimeout

@@ -239,43 +239,42 @@ func TestFailures(t *testing.T) {
 		})
 	}
 	for _, c := range []struct {
-		name      string
-		url       string
-		kind      error
-		status    int
-		retryable bool
-		text      string
+		name   string
+		url    string
+		kind   error
+		status int
+		text   string
 	}{
-		{"nobody listens", "http://" + jsonrpctest.Address(t) + "/mcp", jsonrpc.ErrConnect, 0, true, "connection refused"},
-		{"unknown host", "http://host.invalid/mcp", jsonrpc.ErrConnect, 0, true, "host.invalid"},
-		{"TLS to a plain port", strings.Replace(hang("HTTP/1.1 400 X\r\n\r\n"), "http:", "https:", 1), jsonrpc.ErrConnect, 0, true, "TLS"},
-		{"hangs up at once", says(t, ""), jsonrpc.ErrClosed, 0, true, "EOF"},
-		{"hangs up in the header", says(t, ok+"Content-Type: te"), jsonrpc.ErrClosed, 0, true, "EOF"},
-		{"hangs up in the body", says(t, ok+"Content-Length: 100\r\n\r\n{"), jsonrpc.ErrClosed, 200, true, "unexpected EOF"},
-		{"hangs up in a chunk", says(t, ok+"Transfer-Encoding: chunked\r\n\r\n5\r\n{"), jsonrpc.ErrClosed, 200, true, "unexpected EOF"},
-		{"never answers", hang(""), jsonrpc.ErrTimeout, 0, true, "timed out"},
-		{"stops in the body", hang(ok + "Content-Length: 100\r\n\r\n{"), jsonrpc.ErrTimeout, 200, true, "timed out"},
-		{"streams for ever", scripted(t, streamZeros), jsonrpc.ErrTooLarge, 200, false, "longer than 4096 bytes"},
-		{"announces too much", says(t, ok+"Content-Length: 99999999999\r\n\r\n{"), jsonrpc.ErrTooLarge, 200, false, "longer than 4096 bytes"},
-		{"not HTTP", says(t, "SSH-2.0-OpenSSH_9.6\r\n"), jsonrpc.ErrMalformed, 0, false, "malformed"},
-		{"broken header", says(t, ok+"no colon\r\n\r\n"), jsonrpc.ErrMalformed, 0, false, "malformed"},
-		{"endless header", says(t, ok+"X: "+strings.Repeat("x", 100_000)+"\r\n\r\n"), jsonrpc.ErrMalformed, 0, false, "header"},
-		{"not JSON", answers(t, 200, "<html>"), jsonrpc.ErrMalformed, 200, false, "offset 0"},
-		{"NaN", answers(t, 200, `{"jsonrpc":"2.0","id":1,"result":NaN}`), jsonrpc.ErrMalformed, 200, false, "/result"},
-		{"duplicate name", answers(t, 200, `{"a":1,"a":2}`), jsonrpc.ErrMalformed, 200, false, "duplicate name at /a"},
-		{"trailing data", answers(t, 200, `{} {}`), jsonrpc.ErrMalformed, 200, false, "after the end"},
-		{"too deep", answers(t, 200, strings.Repeat("[", 200)), jsonrpc.ErrMalformed, 200, false, "deeper than 128"},
-		{"an array", answers(t, 200, `[{"jsonrpc":"2.0","id":1,"result":1},{}]`), jsonrpc.ErrMalformed, 200, false, "not an object"},
-		{"another version", answers(t, 200, `{"jsonrpc":"1.0","id":1,"result":1}`), jsonrpc.ErrMalformed, 200, false, "jsonrpc"},
-		{"not found", answers(t, 404, "404 page not found"), jsonrpc.ErrStatus, 404, false, "HTTP 404 Not Found"},
-		{"not found, empty", answers(t, 404, ""), jsonrpc.ErrStatus, 404, false, "HTTP 404"},
-		{"server error", answers(t, 500, "oops"), jsonrpc.ErrStatus, 500, false, "HTTP 500"},
-		{"redirect", answers(t, 307, ""), jsonrpc.ErrStatus, 307, false, `not followed, here to "http://elsewhere/"`},
-		{"redirect with JSON", answers(t, 302, "{}"), jsonrpc.ErrStatus, 302, false, "not followed"},
-		{"too many requests", answers(t, 429, "{}"), jsonrpc.ErrStatus, 429, true, "HTTP 429"},
-		{"bad gateway", answers(t, 502, "<html>"), jsonrpc.ErrStatus, 502, true, "HTTP 502"},
-		{"unavailable", answers(t, 503, ""), jsonrpc.ErrStatus, 503, true, "HTTP 503"},
-		{"gateway timeout", answers(t, 504, ""), jsonrpc.ErrStatus, 504, true, "HTTP 504"},
+		{"nobody listens", "http://" + jsonrpctest.Address(t) + "/mcp", jsonrpc.ErrConnect, 0, "connection refused"},
+		{"unknown host", "http://host.invalid/mcp", jsonrpc.ErrConnect, 0, "host.invalid"},
+		{"TLS to a plain port", strings.Replace(hang("HTTP/1.1 400 X\r\n\r\n"), "http:", "https:", 1), jsonrpc.ErrConnect, 0, "TLS"},
+		{"hangs up at once", says(t, ""), jsonrpc.ErrClosed, 0, "EOF"},
+		{"hangs up in the header", says(t, ok+"Content-Type: te"), jsonrpc.ErrClosed, 0, "EOF"},
+		{"hangs up in the body", says(t, ok+"Content-Length: 100\r\n\r\n{"), jsonrpc.ErrClosed, 200, "unexpected EOF"},
+		{"hangs up in a chunk", says(t, ok+"Transfer-Encoding: chunked\r\n\r\n5\r\n{"), jsonrpc.ErrClosed, 200, "unexpected EOF"},
+		{"never answers", hang(""), jsonrpc.ErrTimeout, 0, "timed out"},
+		{"stops in the body", hang(ok + "Content-Length: 100\r\n\r\n{"), jsonrpc.ErrTimeout, 200, "timed out"},
+		{"streams for ever", scripted(t, streamZeros), jsonrpc.ErrTooLarge, 200, "longer than 4096 bytes"},
+		{"announces too much", says(t, ok+"Content-Length: 99999999999\r\n\r\n{"), jsonrpc.ErrTooLarge, 200, "longer than 4096 bytes"},
+		{"not HTTP", says(t, "SSH-2.0-OpenSSH_9.6\r\n"), jsonrpc.ErrMalformed, 0, "malformed"},
+		{"broken header", says(t, ok+"no colon\r\n\r\n"), jsonrpc.ErrMalformed, 0, "malformed"},
+		{"endless header", says(t, ok+"X: "+strings.Repeat("x", 100_000)+"\r\n\r\n"), jsonrpc.ErrMalformed, 0, "header"},
+		{"not JSON", answers(t, 200, "<html>"), jsonrpc.ErrMalformed, 200, "offset 0"},
+		{"NaN", answers(t, 200, `{"jsonrpc":"2.0","id":1,"result":NaN}`), jsonrpc.ErrMalformed, 200, "/result"},
+		{"duplicate name", answers(t, 200, `{"a":1,"a":2}`), jsonrpc.ErrMalformed, 200, "duplicate name at /a"},
+		{"trailing data", answers(t, 200, `{} {}`), jsonrpc.ErrMalformed, 200, "after the end"},
+		{"too deep", answers(t, 200, strings.Repeat("[", 200)), jsonrpc.ErrMalformed, 200, "deeper than 128"},
+		{"an array", answers(t, 200, `[{"jsonrpc":"2.0","id":1,"result":1},{}]`), jsonrpc.ErrMalformed, 200, "not an object"},
+		{"another version", answers(t, 200, `{"jsonrpc":"1.0","id":1,"result":1}`), jsonrpc.ErrMalformed, 200, "jsonrpc"},
+		{"not found", answers(t, 404, "404 page not found"), jsonrpc.ErrStatus, 404, "HTTP 404 Not Found"},
+		{"not found, empty", answers(t, 404, ""), jsonrpc.ErrStatus, 404, "HTTP 404"},
+		{"server error", answers(t, 500, "oops"), jsonrpc.ErrStatus, 500, "HTTP 500"},
+		{"redirect", answers(t, 307, ""), jsonrpc.ErrStatus, 307, `not followed, here to "http://elsewhere/"`},
+		{"redirect with JSON", answers(t, 302, "{}"), jsonrpc.ErrStatus, 302, "not followed"},
+		{"too many requests", answers(t, 429, "{}"), jsonrpc.ErrStatus, 429, "HTTP 429"},
+		{"bad gateway", answers(t, 502, "<html>"), jsonrpc.ErrStatus, 502, "HTTP 502"},
+		{"unavailable", answers(t, 503, ""), jsonrpc.ErrStatus, 503, "HTTP 503"},
+		{"gateway timeout", answers(t, 504, ""), jsonrpc.ErrStatus, 504, "HTTP 504"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -294,8 +293,8 @@ func TestFailures(t *testing.T) {
 				}
 				return failed.Status == c.status
 			})
-			if failed.Kind != c.kind || failed.Status != c.status || failed.Retryable() != c.retryable || failed.URL != c.url {
-				t.Errorf("kind %v, status %d, retryable %v, URL %s; want %v, %d, %v", failed.Kind, failed.Status, failed.Retryable(), failed.URL, c.kind, c.status, c.retryable)
+			if failed.Kind != c.kind || failed.Status != c.status || failed.URL != c.url {
+				t.Errorf("kind %v, status %d, URL %s; want %v, %d", failed.Kind, failed.Status, failed.URL, c.kind, c.status)
 			}
 			if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.text) || !strings.Contains(err.Error(), c.url) {
 				t.Errorf("error %q, want it to be %v, with %q", err, c.kind, c.text)
@@ -303,7 +302,7 @@ func TestFailures(t *testing.T) {
 			if want := c.kind == jsonrpc.ErrTimeout; errors.Is(err, context.DeadlineExceeded) != want {
 				t.Errorf("error %q is a DeadlineExceeded: %v, want %v", err, !want, want)
 			}
-			if failed.Kind == jsonrpc.ErrStatus && c.retryable && failed.RetryAfter != 7*time.Second {
+			if failed.Kind == jsonrpc.ErrStatus && jsonrpc.RetryableStatus(c.status) && failed.RetryAfter != 7*time.Second {
 				t.Errorf("RetryAfter = %v, want 7s", failed.RetryAfter)
 			}
 		})
@@ -324,8 +323,8 @@ func TestCancelled(t *testing.T) {
 		go func() { <-h.entered; cancel() }()
 		_, err := c.Call(ctx, srv.URL(), jsonrpc.Message{Method: "hold"})
 		var failed *jsonrpc.CallError
-		if !errors.As(err, &failed) || !errors.Is(err, context.Canceled) || errors.Is(err, jsonrpc.ErrTimeout) || failed.Retryable() {
-			t.Errorf("%s: %v, want context.Canceled, not retryable", srv.URL(), err)
+		if !errors.As(err, &failed) || !errors.Is(err, context.Canceled) || errors.Is(err, jsonrpc.ErrTimeout) {
+			t.Errorf("%s: %v, want context.Canceled", srv.URL(), err)
 		}
 	}
 }
@@ -339,7 +338,7 @@ func TestCannotBeSent(t *testing.T) {
 	for _, url := range []string{"", "127.0.0.1:80", "ftp://x/", "http://", "http:///mcp", "http://a b/", "file:///etc/passwd"} {
 		_, err := client.Call(t.Context(), url, jsonrpc.Message{Method: "m"})
 		var failed *jsonrpc.CallError
-		if !errors.As(err, &failed) || failed.Kind != nil || failed.Retryable() {
+		if !errors.As(err, &failed) || failed.Kind != nil {
 			t.Errorf("URL %q: %v, want an error of no kind", url, err)
 		}
 	}

@@ -22,8 +22,7 @@
 //	client := jsonrpc.NewClient(jsonrpc.OverHTTP(), jsonrpc.ClientConfig{})
 //	answer, err := client.Call(ctx, url, jsonrpc.Message{Method: "ping"})
 //
-// The error says why no answer came and whether a retry can help ([CallError]); a refusal by the
-// peer is an answer.
+// The error says why no answer came ([CallError]); a refusal by the peer is an answer.
 //
 // # What is accepted
 //

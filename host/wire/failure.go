@@ -125,7 +125,7 @@ func Judge(err error) Verdict {
 	switch {
 	case callError(err) == nil:
 		return Doubtful
-	case errors.Is(err, jsonrpc.ErrConnect), status != 0 && callError(err).Retryable():
+	case errors.Is(err, jsonrpc.ErrConnect), jsonrpc.RetryableStatus(status):
 		return Unreached
 	case status == 0:
 		return Doubtful
@@ -175,7 +175,7 @@ func UnknownMethod(err error) bool {
 	refusal := refusalOf(err)
 	if refusal == nil {
 		status := statusOf(err)
-		return status != 0 && !callError(err).Retryable() && (noSuchPlace(status) || protocol.Says(protocol.UnknownName, Words(err)))
+		return status != 0 && !jsonrpc.RetryableStatus(status) && (noSuchPlace(status) || protocol.Says(protocol.UnknownName, Words(err)))
 	}
 	if refusal.RPC == protocol.RPCMethodNotFound || refusal.Code == protocol.CodeUnknownMessageType {
 		return true

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -53,10 +54,20 @@ func TestDispatch(t *testing.T) {
 			}
 		}
 	}
-	own := &Dialect{Name: "take-message", Request: Place{Method: "take_message", Message: "message"}}
-	req, err := opens(NewCodec(protocol.Strict, own), "take_message", params("message", invitation))
-	if err != nil || req.Dialect != own {
-		t.Errorf("a dialect that is only described is opened as %s: %v", req.Dialect.Name, err)
+	for _, own := range []*Dialect{
+		{Name: "take-message", Request: Place{Method: "take_message", Message: "message"}},
+		{Name: "own-methods", Request: Place{Message: "msg"}},
+	} {
+		method := cmp.Or(own.Request.Method, "handle_game_invitation")
+		req, err := opens(NewCodec(protocol.Strict, own), method, params(own.Request.Message, invitation))
+		if err != nil || req.Dialect != own {
+			t.Errorf("%s is only described, and opened as %s: %v", own.Name, req.Dialect.Name, err)
+		}
+	}
+	alike := &Dialect{Name: "alike", Request: Tool.Request}
+	req, err := opens(NewCodec(protocol.Strict, alike), Tool.Request.Method, params("name", `"handle_game_invitation"`, "arguments", invitation))
+	if err != nil || req.Dialect != Tool {
+		t.Errorf("beside a dialect in the same place: %v", err)
 	}
 }
 

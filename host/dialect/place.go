@@ -13,7 +13,7 @@ func (p Place) structured() bool { return !p.Bare && (p.Message != "" || p.Heade
 // fits reports whether params look like a request in this place.
 func (p Place) fits(method string, params rawjson.Object) bool {
 	switch {
-	case p.Method != method:
+	case p.Method != "" && p.Method != method:
 		return false
 	case p.Header != "":
 		return params.Get(p.Header) != nil

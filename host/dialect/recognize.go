@@ -23,7 +23,7 @@ func (c *Codec) wrapped(method string, params rawjson.Object) (*Dialect, *protoc
 			}
 		case found == nil:
 			found = d
-		case p.Name != "" && found.Request.Name != "":
+		case p.Name != "" && found.Request.Name != "" && p.Name != found.Request.Name:
 			return found, refuseTool(protocol.CanonicalInvalidToolInput, "A tool is called in one form at a time.",
 				protocol.Violation{Path: "/params/" + found.Request.Name, Rule: "exclusive"}, protocol.Violation{Path: "/params/" + p.Name, Rule: "exclusive"})
 		}
@@ -43,8 +43,12 @@ func (c *Codec) refine(d *Dialect, method string, message rawjson.Object) *Diale
 			continue
 		}
 		named := d.Request.structured() || d == Bare || other.nameOf(t) == method
-		if named && (other.Marks == nil || other.Marks(message)) {
+		switch {
+		case !named:
+		case other.Marks == nil:
 			best = other
+		case other.Marks(message):
+			return other
 		}
 	}
 	return cmp.Or(best, d)

@@ -74,10 +74,10 @@ type Conversation struct {
 	text     bool    // ids are texts first
 	stay     bool    // at the peer's own path
 	requests int
-	most     int             // of them
+	most     int      // of them
 	asked    []string // what need not be asked or tried again: state and URL or dialect
 	sent     []string // documents
-	named    []string        // names that the peer has mentioned
+	named    []string // names that the peer has mentioned
 	published
 }
 

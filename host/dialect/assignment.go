@@ -64,7 +64,7 @@ func assignedMatch(doc rawjson.Object) rawjson.Object {
 	for i := range min(len(all), len(playerIDs)) {
 		doc = append(doc, rawjson.Member{Name: protocol.NamesOf(playerIDs[i])[1], Value: all[i]})
 	}
-	match := protocol.Collect(protocol.TypeRoundAnnouncement, "matches", doc)
+	match := protocol.CollectMatch(doc)
 	for _, id := range playerIDs {
 		player, _ := protocol.Find(doc, id, "{")
 		at, given := protocol.FindInner(rawjson.Split(player.Value), "contact_endpoint", scalars)

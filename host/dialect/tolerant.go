@@ -32,76 +32,8 @@ func decodeTolerantly(t protocol.Type, doc rawjson.Object, flaw error, request *
 	return m, nil
 }
 
-// A foreign type of message is one that others write in their own way.
-type foreign struct {
-	fields []string // that are looked for at the top level under other names
-	// place is the object whose fields are looked for in it, in one of another name, in one within
-	// that, or beside the header; inner is an object within it that is sought likewise.
-	place, inner string
-	needs        []string // fields without which the place is of no use
-}
-
 // echoedFields are those that an answer repeats.
 var echoedFields = []string{"match_id", "round_id", "league_id"}
-
-var foreigners = func() map[protocol.Type]*foreign {
-	match := append(slices.Clone(echoedFields),
-		"opponent_id", "role_in_match", "player_id", "auth_token", "conversation_id", "game_type")
-	of, agent := &foreign{fields: match}, []string{"display_name", "contact_endpoint"}
-	return map[protocol.Type]*foreign{
-		protocol.TypeGameInvitation: of, protocol.TypeGameJoinAck: of, protocol.TypeGameError: of,
-		protocol.TypeChooseParityCall: of, protocol.TypeChooseParityResponse: of,
-		protocol.TypeGameOver: {
-			fields: append(match, "drawn_number", "points_earned", "your_choice", "opponent_choice", "result"),
-			place:  "game_result",
-		},
-		protocol.TypeMatchResultReport:      {fields: match, place: "result", inner: "details", needs: []string{"winner"}},
-		protocol.TypeLeagueRegisterRequest:  {place: "player_meta", needs: agent},
-		protocol.TypeRefereeRegisterRequest: {place: "referee_meta", needs: agent},
-	}
-}()
-
-// gather returns a message of type t with what others put elsewhere in its place, under the names
-// of the protocol, and whether it has what it needs.
-func (f *foreign) gather(t protocol.Type, doc rawjson.Object) (rawjson.Object, bool) {
-	from, rest := holder(doc, f.place)
-	beside := len(rest) == len(doc)
-	if !beside {
-		within, _ := holder(from, f.place)
-		from = append(slices.Clone(within), from...)
-	}
-	in := protocol.Collect(t, f.place, from)
-	lacks := func(name string) bool { return len(in.Get(name)) <= len(`""`) }
-	if slices.ContainsFunc(f.needs, lacks) {
-		in = protocol.Collect(t, f.place, append(from, doc...))
-	}
-	_, name, _ := protocol.ParseSender(doc.Text("sender")) // by which an agent without another goes
-	words := in.Get("choices") == nil || from.Get("result").Kind() == '"'
-	switch {
-	case t == protocol.TypeGameOver && beside && in.Get("winner_player_id") == nil && words:
-		return doc, true // for its receiver alone
-	case f.inner != "":
-		inside, _ := holder(from, f.inner)
-		in = in.Set(f.inner, protocol.Collect(t, f.place+"."+f.inner, inside).Encode())
-		if v := in.Get("winner"); v.Kind() == '"' && protocol.Means(protocol.Nobody, string(rawjson.Text(v))) {
-			in = in.Set("winner", jsontext.Value("null"))
-		}
-	case slices.Contains(f.needs, "display_name") && lacks("display_name") && name != "":
-		in = in.Set("display_name", rawjson.Quote(name))
-	}
-	return rest.Without(f.place).Set(f.place, in.Encode()), !slices.ContainsFunc(f.needs, lacks)
-}
-
-// holder returns the object in which a message has what belongs into a member, and the
-// message without it: the member, under any name of it, or else the message itself.
-func holder(doc rawjson.Object, member string) (from, rest rawjson.Object) {
-	if m, is := protocol.Find(doc, member, "{"); is {
-		if inner := rawjson.Split(m.Value); inner != nil {
-			return inner, doc.Without(m.Name)
-		}
-	}
-	return doc, doc
-}
 
 // scalars are the kinds of values that are neither objects nor lists nor null.
 const scalars = `"0tf`
@@ -109,32 +41,11 @@ const scalars = `"0tf`
 // respell gives the fields of a message about a match the names of the protocol, where a tolerant
 // agent is sent others. What it renames is echoed in the answer under both names.
 func (r *Request) respell() {
-	about := foreigners[r.Type]
-	if r.Mode == protocol.Strict || about == nil || about.fields == nil ||
-		r.doc.Get("match_id").Kind() == '"' && r.doc.Get("round_id") != nil && about.place == "" {
+	if r.Mode == protocol.Strict || !protocol.Foreign(r.Type, r.doc) {
 		return
 	}
-	doc := r.doc
-	for _, field := range about.fields {
-		m, found := protocol.Find(doc, field, scalars)
-		number := field != "round_id" && strings.HasSuffix(field, "_id") && m.Value.Kind() == '0'
-		if !found || m.Name == field && !number {
-			continue
-		}
-		if r.said == nil {
-			r.said = slices.Clone(doc)
-		}
-		if number {
-			m.Value = rawjson.Quote(string(m.Value))
-		}
-		doc = doc.Set(field, m.Value)
-	}
-	if about.place != "" && (about.inner == "" || rawjson.Split(doc.Get(about.place)).Get(about.inner) == nil) {
-		if gathered, enough := about.gather(r.Type, doc); enough {
-			doc = gathered
-		}
-	}
-	r.doc, r.Raw, r.Header = doc, doc.Encode(), protocol.ReadHeader(doc)
+	doc, _ := protocol.Respell(r.Type, r.doc)
+	r.said, r.doc, r.Raw, r.Header = r.doc, doc, doc.Encode(), protocol.ReadHeader(doc)
 }
 
 // spread returns a document with what a member of it holds beside the others.
@@ -214,10 +125,7 @@ func spelled(t protocol.Type, doc rawjson.Object) (rawjson.Object, bool) {
 		choice := cmp.Or(parityIn(doc), protocol.ParityWord(protocol.Explanation(doc)))
 		return doc.Without("choice").Set("parity_choice", rawjson.Quote(choice)), choice != ""
 	}
-	if about := foreigners[t]; about != nil && about.needs != nil {
-		return about.gather(t, doc)
-	}
-	return doc, true
+	return protocol.Respell(t, doc)
 }
 
 // parityIn returns the choice in an answer: under one of its names, or else the

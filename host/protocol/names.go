@@ -156,42 +156,107 @@ func FindInner(doc rawjson.Object, field, kinds string) (rawjson.Member, bool) {
 	return rawjson.Member{}, false
 }
 
-// Collect returns the object that the table of a message type has at a place of it, such as
-// "result.details", with what an object of others holds for its fields: under whatever
-// name [FindInner] knows, if its kind fits. A text is a list of one.
-func Collect(t Type, place string, from rawjson.Object) rawjson.Object {
+// Foreign reports whether a message about a match has members that its table does not have so.
+func Foreign(t Type, doc rawjson.Object) bool {
 	s := messages.byType[t].table()
-	for name := range strings.SplitSeq(place, ".") {
-		s = s.field(name).inner()
+	return s.field("match_id").need != optional && !s.plain(doc)
+}
+
+// plain reports whether all members are fields of the shape, and of their kinds.
+func (s *shape) plain(doc rawjson.Object) bool {
+	return !slices.ContainsFunc(doc, func(m rawjson.Member) bool {
+		f := s.field(m.Name)
+		return f == nil || m.Value.Kind() != 'n' && !is(m.Value, fieldKinds[f.kind].json) || f.sub != nil && !f.sub.plain(rawjson.Split(m.Value))
+	})
+}
+
+// Respell returns a message with what it holds for the fields of its type, under whatever name [Find]
+// knows, under the names of the protocol, and whether no object lacks what is demanded of it.
+func Respell(t Type, doc rawjson.Object) (out rawjson.Object, enough bool) {
+	out, enough = slices.Clone(doc), true
+	e := messages.byType[t]
+	if e == nil {
+		return out, true
 	}
-	var out rawjson.Object
+	s := e.table()
 	for i := range s.fields {
 		f := &s.fields[i]
-		kinds := fieldKinds[f.kind].loose
-		if f.null {
-			kinds += "n"
-		}
-		m, found := FindInner(from, f.name, kinds)
+		m, found := f.from(doc, Find)
 		switch {
-		case !found:
+		case !found || f.kind == kindTime || f.kind == kindSender || f.kind == kindVersion || f.name == "message_type":
 			continue
-		case f.kind == kindList && m.Value.Kind() == '"':
-			m.Value = slices.Concat(jsontext.Value{'['}, m.Value, jsontext.Value{']'})
-		case f.kind == kindDict && m.Value.Kind() == '[':
-			m.Value = f.byPlayer(m.Value)
-		case f.kind == kindInteger && m.Value.Kind() == '"':
-			if number := jsontext.Value(rawjson.Text(m.Value)); number.IsValid() && strings.Trim(string(number), "-0123456789") == "" {
-				m.Value = number
-			}
-		case f.kind == kindID && m.Value.Kind() == '{':
-			m, _ = FindInner(rawjson.Split(m.Value), "player_id", `"0`)
+		case f.kind == kindObject:
+			out, enough = out.Without(m.Name), enough && !f.sub.lacks(rawjson.Split(m.Value))
 		}
-		if f.kind == kindID && m.Value.Kind() == '0' {
-			m.Value = rawjson.Quote(string(m.Value))
+		out = out.Set(f.name, m.Value)
+	}
+	return out, enough
+}
+
+// CollectMatch returns the match of an announcement that an object of others describes.
+func CollectMatch(from rawjson.Object) rawjson.Object {
+	return messages.byType[TypeRoundAnnouncement].table().field("matches").inner().collect(from)
+}
+
+// collect returns an object of the shape with what an object of others holds for its fields.
+func (s *shape) collect(from rawjson.Object) (out rawjson.Object) {
+	for i := range s.fields {
+		if m, found := s.fields[i].from(from, FindInner); found {
+			out = append(out, rawjson.Member{Name: s.fields[i].name, Value: m.Value})
 		}
-		out = append(out, rawjson.Member{Name: f.name, Value: m.Value})
 	}
 	return out
+}
+
+// lacks reports whether an object of the shape is without a field that is demanded.
+func (s *shape) lacks(in rawjson.Object) bool {
+	return slices.ContainsFunc(s.fields, func(f field) bool { return f.need == always && len(in.Get(f.name)) <= len(`""`) })
+}
+
+// from returns the member of an object of others that is the field, with a value of the field's kind.
+func (f *field) from(doc rawjson.Object, find func(rawjson.Object, string, string) (rawjson.Member, bool)) (m rawjson.Member, found bool) {
+	kinds := fieldKinds[f.kind].loose
+	if f.null {
+		kinds += "n"
+	}
+	m, found = find(doc, f.name, kinds)
+	switch kind := m.Value.Kind(); {
+	case f.kind == kindObject:
+		in := f.object(rawjson.Split(m.Value), doc)
+		return rawjson.Member{Name: m.Name, Value: in.Encode()}, in != nil
+	case f.null && kind == '"' && Means(Nobody, string(rawjson.Text(m.Value))):
+		m.Value = jsontext.Value("null")
+	case f.kind == kindList && kind == '"': // a list of one
+		m.Value = slices.Concat(jsontext.Value{'['}, m.Value, jsontext.Value{']'})
+	case f.kind == kindDict && kind == '[':
+		m.Value = f.byPlayer(m.Value)
+	case f.kind == kindInteger && kind == '"':
+		if number := jsontext.Value(rawjson.Text(m.Value)); number.IsValid() && strings.Trim(string(number), "-0123456789") == "" {
+			m.Value = number
+		}
+	case f.kind == kindID && kind == '{':
+		m, _ = FindInner(rawjson.Split(m.Value), "player_id", `"0`)
+	}
+	if f.kind == kindID && m.Value.Kind() == '0' {
+		m.Value = rawjson.Quote(string(m.Value))
+	}
+	return m, found
+}
+
+// object returns what belongs into an object: from the one that there is, from one within that, and
+// from beside it where it lacks something or is missing. An agent without a name goes by its sender.
+func (f *field) object(there, beside rawjson.Object) rawjson.Object {
+	within, _ := Find(there, f.name, "{")
+	from := append(rawjson.Split(within.Value), there...)
+	in := f.sub.collect(from)
+	if there == nil || f.sub.lacks(in) {
+		from = append(from, beside...)
+		if _, name, _ := ParseSender(beside.Text("sender")); name != "" {
+			from = append(from, rawjson.Member{Name: "sender's name", Value: rawjson.Quote(name)})
+		}
+		in = f.sub.collect(from)
+	}
+	return in
 }
 
 // byPlayer returns a list of what is said of players as an object by their ids.

@@ -25,9 +25,15 @@ type GameOver struct {
 // Stated returns the result that the message states, nested or flat, to the player self about its
 // match against opponent. Where an id is empty, that player's choice in the flat form is left out.
 func (m *GameOver) Stated(self, opponent string) GameResult {
-	r := GameResult{Status: m.Result, DrawnNumber: m.DrawnNumber}
+	var r GameResult
 	if m.GameResult != nil {
 		r = *m.GameResult
+	}
+	if r.WinnerPlayerID == (Opt[string]{}) {
+		r.Status = cmp.Or(m.Result, r.Status)
+	}
+	if r.DrawnNumber == (Opt[int]{}) {
+		r.DrawnNumber = m.DrawnNumber
 	}
 	r.Reason = cmp.Or(r.Reason, m.Reason)
 	flat := map[string]Choice{self: m.YourChoice, opponent: m.OpponentChoice}

@@ -82,10 +82,10 @@ var (
 		Title:  "The method is the message type; signed by league_manager:LM01 and referee:REF01.",
 		Naming: byType,
 		Edits: []Edit{
-			signed(protocol.RoleManager, "LM01", "REFEREE_REGISTER_RESPONSE", "MATCH_RESULT_ACK", "LEAGUE_QUERY_RESPONSE",
-				"LEAGUE_REGISTER_RESPONSE", protocol.TypeRoundAnnouncement, protocol.TypeLeagueStandingsUpdate, protocol.TypeRoundCompleted, protocol.TypeLeagueCompleted),
-			signed(protocol.RoleReferee, "REF01",
-				protocol.TypeGameInvitation, "GAME_JOIN_ACK_ACK", protocol.TypeChooseParityCall, "CHOOSE_PARITY_RESPONSE_ACK", protocol.TypeGameOver),
+			byLM01,
+			{Member: "sender", Value: rawjson.Quote(protocol.Sender(protocol.RoleReferee, "REF01")), Types: []protocol.Type{ // to players
+				protocol.TypeGameInvitation, "GAME_JOIN_ACK_ACK", protocol.TypeChooseParityCall, "CHOOSE_PARITY_RESPONSE_ACK", protocol.TypeGameOver,
+			}},
 		},
 	}
 	TypeMethodV2 = &Dialect{
@@ -118,6 +118,9 @@ var (
 
 func byType(t protocol.Type) string { return string(t) }
 
+// byLM01 makes the manager sign with an id.
+var byLM01 = Edit{Member: "sender", Was: rawjson.Quote(string(protocol.RoleManager)), Value: rawjson.Quote(protocol.Sender(protocol.RoleManager, "LM01"))}
+
 // known lists all dialects, those of the protocol itself first.
 var known = append(OfProtocol(), TypeMethod, TypeMethodV2, LowerMethod, HandleMessage, PlainTool)
 
@@ -125,11 +128,6 @@ var known = append(OfProtocol(), TypeMethod, TypeMethodV2, LowerMethod, HandleMe
 // with an unknown manager: the commonest first.
 func RegistrationOrder() []*Dialect {
 	return []*Dialect{Contracts, TypeMethod, LowerMethod, HandleMessage, Tool, PlainTool, ToolIO, Envelope, Bare}
-}
-
-// signed makes a role sign messages of these types, which it sends to players, with the id.
-func signed(role protocol.Role, id string, types ...protocol.Type) Edit {
-	return Edit{Types: types, Member: "sender", Value: rawjson.Quote(protocol.Sender(role, id))}
 }
 
 // The traits that peers of any dialect may have.
@@ -148,9 +146,7 @@ var traits = map[string]func(d *Dialect){
 	TraitRequests:   func(d *Dialect) { d.Answer = Place{Request: true} },
 	TraitTextResult: func(d *Dialect) { d.Answer = Place{Text: true} },
 	TraitBoth:       func(d *Dialect) { d.Answer.Both = true },
-	TraitManagerID: func(d *Dialect) {
-		d.Edits = append(slices.Clone(d.Edits), Edit{Member: "sender", Value: rawjson.Quote(protocol.Sender(protocol.RoleManager, "LM01"))})
-	},
+	TraitManagerID:  func(d *Dialect) { d.Edits = append(slices.Clone(d.Edits), byLM01) },
 }
 
 // With returns the dialect with a trait added; the one that [Named] finds. A trait that it has

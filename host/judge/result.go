@@ -123,7 +123,7 @@ func (l *League) result(m *match, x *Exchange, self string) result {
 		switch {
 		case protocol.Means(protocol.Losing, t.Status):
 			t.Status, meant = protocol.StatusWin, m.other(self)
-		case protocol.Means(protocol.Winning, t.Status) && (r.GameResult == nil || r.YourChoice != "" || earned): // worded for its receiver
+		case protocol.Means(protocol.Winning, t.Status) && (r.Result != "" || r.YourChoice != "" || earned): // worded for its receiver
 			meant = m.only(self)
 		}
 	case *protocol.MatchResultReport:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -48,7 +49,11 @@ func (r *Request) readAssignment(name string) *protocol.Error {
 	}
 	round, given := protocol.Find(doc, "round_id", `"0`)
 	if !given {
-		round.Value = roundInID(string(rawjson.Text(id)))
+		n := 0 // in a match id such as R2M1; it is 1 in others
+		if _, err := fmt.Sscanf(string(rawjson.Text(id)), "R%dM", &n); err != nil {
+			n = 1
+		}
+		round.Value = strconv.AppendInt(nil, int64(max(n, 1)), 10)
 	}
 	r.Type, r.Assignment = protocol.TypeRoundAnnouncement, strings.ToUpper(name)
 	doc = doc.Without("match_id").Set("round_id", round.Value).Set("message_type", rawjson.Quote(string(r.Type)))
@@ -73,15 +78,6 @@ func assignedMatch(doc rawjson.Object) rawjson.Object {
 		}
 	}
 	return match
-}
-
-// roundInID reads the round from a match id such as R2M1; it is 1 in others.
-func roundInID(id string) jsontext.Value {
-	rest, ok := strings.CutPrefix(id, "R")
-	if n := strings.IndexByte(rest, 'M'); ok && n > 0 && strings.Trim(rest[:n], "0123456789") == "" && rest[0] != '0' && n < 9 {
-		return jsontext.Value(rest[:n])
-	}
-	return jsontext.Value("1")
 }
 
 // AssignmentCalls wraps an announcement for a referee that takes assignments

@@ -33,20 +33,20 @@ type Outcome struct {
 // The error says how the report contradicts itself: a winner who is neither player, a win without a
 // winner, a tie with one.
 func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error) {
-	details := m.Result.Details
-	if details == nil {
-		details = new(protocol.ResultDetails)
-	}
-	o := Outcome{
-		Status: strings.ToUpper(details.Status), Winner: m.Result.Winner.Value(),
-		Drawn: details.DrawnNumber, Choices: details.Choices, Score: m.Result.Score,
-		Offenders: details.TechnicalLossPlayerIDs, Reason: details.Reason,
-	}
+	o := stated(m.Stated(), m.Result.Score)
 	o.call(func(id string) string { return protocol.PlayerOf(id, a, b) })
 	if o.Status == "" {
 		o.derive(a, b, m.Result.Winner != protocol.Opt[string]{})
 	}
 	return o.settled(m.MessageType, a, b)
+}
+
+// stated returns what a result states, in its own words.
+func stated(r protocol.GameResult, score map[string]int) Outcome {
+	return Outcome{
+		Status: strings.ToUpper(r.Status), Winner: r.WinnerPlayerID.Value(), Drawn: r.DrawnNumber,
+		Choices: r.Choices, Score: score, Offenders: r.TechnicalLossPlayerIDs, Reason: r.Reason,
+	}
 }
 
 // OutcomeFor reads a result sent to the player self about a match against opponent, in any form
@@ -55,10 +55,7 @@ func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error
 // self, and name its display name, for a result that names players by them.
 func OutcomeFor(m *protocol.GameOver, self, name, opponent string, role game.Role) (Outcome, error) {
 	r := m.Stated(self, opponent)
-	o := Outcome{
-		Status: strings.ToUpper(r.Status), Winner: r.WinnerPlayerID.Value(), Drawn: r.DrawnNumber,
-		Choices: r.Choices, Offenders: r.TechnicalLossPlayerIDs, Reason: r.Reason,
-	}
+	o := stated(r, nil)
 	if points, given := m.PointsEarned.Get(); given {
 		o.Score = map[string]int{self: points}
 	}

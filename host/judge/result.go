@@ -127,13 +127,7 @@ func (l *League) result(m *match, x *Exchange, self string) result {
 			meant = m.only(self)
 		}
 	case *protocol.MatchResultReport:
-		if d := r.Result.Details; d != nil {
-			t.GameResult = protocol.GameResult{
-				Status: d.Status, DrawnNumber: d.DrawnNumber, NumberParity: d.NumberParity, Choices: d.Choices,
-				TechnicalLossPlayerIDs: d.TechnicalLossPlayerIDs, Reason: d.Reason,
-			}
-		}
-		t.To, t.Score, t.WinnerPlayerID = toManager, r.Result.Score, r.Result.Winner
+		t.To, t.Score, t.GameResult = toManager, r.Result.Score, r.Stated()
 		if n, ok := t.DrawnNumber.Get(); ok && n == 0 && len(t.Choices) == 0 {
 			t.DrawnNumber = protocol.Opt[int]{} // a placeholder
 		}

@@ -68,6 +68,16 @@ type MatchResultReport struct {
 	Result MatchResult `json:"result" rule:"always" doc:"How the match ended."`
 }
 
+// Stated returns the result that the report states, as a player is told it.
+func (m *MatchResultReport) Stated() GameResult {
+	r := GameResult{WinnerPlayerID: m.Result.Winner}
+	if d := m.Result.Details; d != nil {
+		r.Status, r.DrawnNumber, r.NumberParity, r.Choices = d.Status, d.DrawnNumber, d.NumberParity, d.Choices
+		r.TechnicalLossPlayerIDs, r.Reason = d.TechnicalLossPlayerIDs, d.Reason
+	}
+	return r
+}
+
 // MatchResult is the outcome of a match for the manager.
 type MatchResult struct {
 	Winner  Opt[string]    `json:"winner,omitzero" rule:"id always null" doc:"The winner; null without one."` // null without a winner

@@ -297,9 +297,7 @@ func (t *T) ended(s *sent) (r protocol.GameResult) {
 	case *protocol.GameOver:
 		r = m.Stated(playerIDs[s.who], playerIDs[1-s.who])
 	case *protocol.MatchResultReport:
-		if d := m.Result.Details; d != nil {
-			r = protocol.GameResult{Status: d.Status, DrawnNumber: d.DrawnNumber, NumberParity: d.NumberParity, Choices: d.Choices, TechnicalLossPlayerIDs: d.TechnicalLossPlayerIDs}
-		}
+		r = m.Stated()
 	default:
 		t.Skip("%s cannot be read: %v", s.Type, s.Invalid)
 	}

@@ -87,7 +87,6 @@ type Member struct {
 	journal  *journal.Journal   // nil without a data directory
 	broken   chan error         // gets the first failure to write it
 	talk     *wire.Conversation // with the manager, about the registration
-	doubtful bool               // an attempt to register was made that may have succeeded
 	listless map[string]bool    // where and how the manager was asked in vain for its agents
 	asked    bool               // the manager, which ids are taken
 	again    chan struct{}      // requests another registration

@@ -156,13 +156,6 @@ func (m *Member) RequestRegistration() {
 // is repeated rather than another one made. The error is that of the attempt after which it makes
 // no sense to go on; if no form is understood it is a *wire.NotUnderstoodError.
 func (m *Member) ask(ctx context.Context, msg protocol.Message, id string) (dialect.Acceptance, error) {
-	if m.doubtful {
-		if id, ok := m.listed(ctx, m.talk.Next()); ok {
-			m.talk.Settle(msg, m.talk.Next())
-			m.doubtful = false
-			return dialect.Acceptance{ID: id}, nil
-		}
-	}
 	var found dialect.Acceptance
 	yes := false
 	o, err := m.talk.Send(ctx, msg, id, func(ctx context.Context, o *wire.Attempt) wire.Verdict {
@@ -191,13 +184,13 @@ func (m *Member) ask(ctx context.Context, msg protocol.Message, id string) (dial
 		if wire.Answered(o.Err) {
 			return wire.Misunderstood
 		}
-		return wire.Doubtful // the same will be tried again, and no other
+		return wire.Doubtful // the same will be judged and tried again, and no other
 	})
 	if err != nil {
 		return dialect.Acceptance{}, err
 	}
 	r, is := o.Message.(*protocol.RegisterResponse)
-	switch m.doubtful = !yes && o.Verdict == wire.Doubtful; {
+	switch {
 	case yes:
 	case o.Verdict == wire.Refuses:
 		err = fmt.Errorf("%s: %w", o.Form, o.Err)

@@ -88,8 +88,8 @@ func (c *Conversation) once(s State, about string) bool {
 }
 
 // Send sends a message until the peer has understood it, has refused it, cannot be
-// reached, or may have acted on it without saying so: then the next call begins with
-// the same form. ID is the JSON-RPC id of every attempt, or what the number for it is
+// reached, or may have acted on it without saying so: then the next call has that attempt
+// judged again, and makes it again unless the peer has understood it after all. ID is the JSON-RPC id of every attempt, or what the number for it is
 // derived from. Judge says what an attempt means; nil stands for [Judge] of its error.
 // The error is a [*NotUnderstoodError] when no form is left.
 func (c *Conversation) Send(ctx context.Context, m protocol.Message, id string, judge func(context.Context, *Attempt) Verdict) (*Attempt, error) {
@@ -97,9 +97,10 @@ func (c *Conversation) Send(ctx context.Context, m protocol.Message, id string, 
 		judge = func(_ context.Context, a *Attempt) Verdict { return Judge(a.Err) }
 	}
 	switch {
+	case len(c.agenda) > 0: // it goes on
 	case c.settled != nil:
 		c.agenda, c.evidence, c.sent, c.requests = []Attempt{{State: Known, Form: *c.settled}}, nil, nil, 0
-	case len(c.agenda) == 0:
+	default:
 		*c = Conversation{Caller: c.Caller, Peer: c.Peer, Wrappings: c.Wrappings, most: MaxRequests}
 		c.begin(m.Head().MessageType)
 	}
@@ -123,22 +124,8 @@ func (c *Conversation) begin(t protocol.Type) {
 	c.propose(Wrappings, c.formsAt(p.URL, t)...)
 }
 
-// Next returns the form that the next call of Send begins with, after one that was doubtful.
-func (c *Conversation) Next() Form {
-	if len(c.agenda) > 0 {
-		return c.agenda[0].Form
-	}
-	return Form{URL: c.Peer.URL, Dialect: c.Peer.Speaks()}
-}
-
 // Evidence returns the attempts that were answered, in order.
 func (c *Conversation) Evidence() Evidence { return c.evidence }
-
-// Settle keeps a form that has turned out to be understood.
-func (c *Conversation) Settle(m protocol.Message, f Form) {
-	c.message = m
-	c.settle(&Attempt{Form: f})
-}
 
 // judgeKnown judges an attempt with a message that the peer should know: what it answers to
 // the known form decides what else is tried, if anything, and only if it does not know the
@@ -190,8 +177,13 @@ func (c *Conversation) members(a *Attempt) (forms []Form) {
 func (c *Conversation) run(ctx context.Context, id string, judge func(context.Context, *Attempt) Verdict) (*Attempt, error) {
 	t := c.message.Head().MessageType
 	for c.more(ctx) {
-		a := c.agenda[0]
+		last := c.agenda[0]
 		c.agenda = c.agenda[1:]
+		if last.Verdict == Doubtful && judge(ctx, &last) == Understood {
+			c.settle(&last)
+			return &last, nil
+		}
+		a := Attempt{State: last.State, Form: last.Form}
 		call, target, err := a.Form.Call(c.message)
 		if err == nil {
 			if len(c.sent) > 0 && slices.Contains(c.sent, document(target, a.Form.Dialect, call)) {
@@ -207,7 +199,7 @@ func (c *Conversation) run(ctx context.Context, id string, judge func(context.Co
 		}
 		a.Verdict = judge(ctx, &a)
 		if a.Verdict == Doubtful || a.Verdict == Unreached {
-			c.agenda = slices.Insert(c.agenda, 0, Attempt{State: a.State, Form: a.Form})
+			c.agenda = slices.Insert(c.agenda, 0, a)
 			c.requests-- // the backoff of the caller bounds these
 			c.sent = nil
 			return &a, nil

@@ -35,14 +35,12 @@ func (g *gate) enter() (leave func(), refused *Refusal) {
 	}, nil
 }
 
-// close closes the gate and returns a channel that is closed when everything admitted has left.
+// close closes the gate, once, and returns a channel that is closed when everything admitted has left.
 func (g *gate) close() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.closed {
-		g.closed = true
-		g.checkEmpty()
-	}
+	g.closed = true
+	g.checkEmpty()
 	return g.empty
 }
 

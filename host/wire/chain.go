@@ -165,7 +165,7 @@ func (c *Chain) serverRefusal(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *protoco
 	case jsonrpc.ReasonTooLarge:
 		return badEnvelope(nil, protocol.Violation{Path: "", Rule: "maxLength"})
 	case jsonrpc.ReasonBadShape:
-		return badEnvelope(c.envelope(rpc.Raw), noObject)
+		return badEnvelope(c.envelope(rpc.Raw, c.cfg.Strict), noObject)
 	case jsonrpc.ReasonInternal:
 		return refuse(protocol.CanonicalInternalError)
 	}

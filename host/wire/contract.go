@@ -48,7 +48,7 @@ func (c *Chain) contract(x *Exchange) *protocol.Error {
 	keeps := rpc.Kind != jsonrpc.KindObject && rpc.ID.Kind() == '"' && rpc.Method != "" && rpc.Params.Kind() == '{' &&
 		(!c.cfg.Deterministic || schema.IsUUID(string(rawjson.Text(rpc.ID)))) // what envelope demands, without reading it again
 	if c.cfg.Strict && !keeps { // by the rules of the league the agent checks the envelope
-		return badEnvelope(c.envelope(rpc.Raw), noObject)
+		return badEnvelope(c.envelope(rpc.Raw, true), noObject)
 	}
 	if rpc.Method != methodToolsCall {
 		return nil
@@ -74,11 +74,6 @@ func (c *Chain) contract(x *Exchange) *protocol.Error {
 	return c.findTool(x, params.Text("tool"))
 }
 
-// envelope returns what a request breaks of the rules that the chain has for envelopes.
-func (c *Chain) envelope(raw jsontext.Value) []protocol.Violation {
-	return envelope(raw, c.cfg.Strict, c.cfg.Strict && c.cfg.Deterministic)
-}
-
 var noObject = protocol.Violation{Path: "", Rule: "type"}
 
 // envelopes returns the rules of envelopes as JSON Schemas, those of the league and the strict ones.
@@ -91,8 +86,8 @@ var envelopes = sync.OnceValues(func() (league, strict *schema.Validator) {
 })
 
 // envelope returns what a request breaks of the rules of envelopes, sorted: those of the
-// league, the strict ones, or these with a UUID as id.
-func envelope(raw jsontext.Value, strict, uuid bool) []protocol.Violation {
+// league, or the strict ones, with a UUID as id where the chain is deterministic.
+func (c *Chain) envelope(raw jsontext.Value, strict bool) []protocol.Violation {
 	doc, err := rawjson.Parse(raw)
 	if err != nil {
 		return []protocol.Violation{noObject}
@@ -102,7 +97,7 @@ func envelope(raw jsontext.Value, strict, uuid bool) []protocol.Violation {
 		rules = strictRules
 	}
 	found := rules.Check(raw, "", len(raw)+1)
-	if id := doc.Get("id"); uuid && id.Kind() == '"' && !schema.IsUUID(doc.Text("id")) {
+	if id := doc.Get("id"); strict && c.cfg.Deterministic && id.Kind() == '"' && !schema.IsUUID(doc.Text("id")) {
 		found = append(found, protocol.Violation{Path: "/id", Rule: "format"})
 	}
 	return found
@@ -215,7 +210,7 @@ func (c *Chain) respond(x *Exchange) {
 			said = rawjson.Object{{Name: "detail", Value: rawjson.Quote(x.refusal.Detail)}}.Encode()
 		}
 	case res.Error != nil:
-		refusal, said = canonicalOf(x), res.Error.Data
+		refusal, said = c.canonicalOf(x), res.Error.Data
 	case call == nil || call.name == "" || res.Body != nil || res.Result == nil:
 	case x.plain, x.Dialect == dialect.ToolIO: // the agent may answer in another dialect
 		refusal = c.badResult(x)
@@ -240,7 +235,7 @@ func (c *Chain) badResult(x *Exchange) *protocol.Error {
 
 // canonicalOf returns the canonical form of a refusal by the handler, nil if it is the
 // league's own and has none.
-func canonicalOf(x *Exchange) *protocol.Error {
+func (c *Chain) canonicalOf(x *Exchange) *protocol.Error {
 	sent, at := x.response.Error, "/method"
 	if x.call != nil {
 		at = "/params/tool"
@@ -248,7 +243,7 @@ func canonicalOf(x *Exchange) *protocol.Error {
 	switch {
 	case rawjson.Split(sent.Data).Text("canonical") != "":
 	case sent.Code == jsonrpc.CodeInvalidRequest:
-		return badEnvelope(envelope(x.RPC.Raw, false, false), protocol.Violation{Path: at, Rule: "consistent"})
+		return badEnvelope(c.envelope(x.RPC.Raw, false), protocol.Violation{Path: at, Rule: "consistent"})
 	case x.call == nil:
 	case sent.Code == jsonrpc.CodeMethodNotFound:
 		return unknownTool(at)

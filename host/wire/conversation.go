@@ -112,11 +112,11 @@ func (c *Conversation) begin(t protocol.Type) {
 	p := c.Peer
 	c.state, c.text = Wrappings, !p.guessed() && !p.Speaks().NumericIDs
 	c.once(Wrappings, p.URL)
-	if get(p, func() bool { return p.listed }) {
-		c.once(Tools, p.URL)
-	}
 	p.note(func() {
 		c.published = p.published
+		if p.listed {
+			c.once(Tools, p.URL)
+		}
 		if f, ok := p.forms[t]; ok && c.Wrappings == nil { // another agent of this process has found it
 			c.propose(Known, f)
 		}

@@ -12,7 +12,6 @@ import (
 
 // RetryPolicy says how a message is tried.
 type RetryPolicy struct {
-	Timeout time.Duration // of one attempt; 0 for none
 	Backoff game.Backoff
 	// Forever goes on at the longest delay when the retries are spent: for what an agent must not
 	// give up, such as registering with a manager that is about to start, or reporting a result.
@@ -35,9 +34,8 @@ type Attempt struct {
 }
 
 // Try calls do until it succeeds, fails with an error that is not retryable, or the policy's retries are
-// spent, and returns its last error. Each attempt has a deadline of its own. A peer that names a longer
-// time than the back-off does (Retry-After) is granted it, but never more than the longest delay.
-// Try returns early when ctx ends.
+// spent, and returns its last error. A peer that names a longer time than the back-off does (Retry-After)
+// is granted it, but never more than the longest delay. Try returns early when ctx ends.
 func Try(ctx context.Context, p RetryPolicy, do func(ctx context.Context) error) error {
 	if p.Retryable == nil {
 		p.Retryable = wire.Retryable
@@ -47,7 +45,7 @@ func Try(ctx context.Context, p RetryPolicy, do func(ctx context.Context) error)
 	}
 	for retry, err := 0, p.Failed; ; {
 		if retry > 0 || err == nil {
-			err = attempt(ctx, p.Timeout, do)
+			err = do(ctx)
 		}
 		if err == nil || ctx.Err() != nil || !p.Retryable(err) {
 			return err
@@ -71,15 +69,6 @@ func Try(ctx context.Context, p RetryPolicy, do func(ctx context.Context) error)
 			return err
 		}
 	}
-}
-
-func attempt(ctx context.Context, timeout time.Duration, do func(ctx context.Context) error) error {
-	if timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, timeout)
-		defer cancel()
-	}
-	return do(ctx)
 }
 
 // Wait returns after d, or the context's cause when ctx ends first.

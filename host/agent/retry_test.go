@@ -42,7 +42,7 @@ func TestTheBackOff(t *testing.T) {
 				begun := time.Now()
 				var at, told []time.Duration
 				made := -1
-				policy := agent.RetryPolicy{Timeout: 10 * time.Second, Backoff: tt.backoff, OnFailure: func(a agent.Attempt) {
+				policy := agent.RetryPolicy{Backoff: tt.backoff, OnFailure: func(a agent.Attempt) {
 					if a.Last {
 						made = a.Retry
 					} else {
@@ -51,7 +51,7 @@ func TestTheBackOff(t *testing.T) {
 				}}
 				fail := func(ctx context.Context) error {
 					if at = append(at, time.Since(begun)); tt.err == context.DeadlineExceeded {
-						<-ctx.Done()
+						_ = agent.Wait(ctx, 10*time.Second)
 					}
 					return tt.err
 				}
@@ -75,11 +75,9 @@ func TestTheBackOff(t *testing.T) {
 	}
 }
 
-// A call that may succeed later is retried with backoff; each attempt has a
-// timeout of its own.
+// A call that may succeed later is retried with backoff.
 func ExampleTry() {
 	policy := agent.RetryPolicy{
-		Timeout: time.Second,
 		Backoff: game.Backoff{Retries: 3, First: time.Microsecond, Most: time.Millisecond},
 		OnFailure: func(a agent.Attempt) {
 			fmt.Println("retry", a.Retry, "after:", agent.Brief(a.Err))

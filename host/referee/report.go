@@ -73,6 +73,8 @@ func (r *Referee) announceResult(ctx context.Context, m *match, d *duo) {
 	sides[0], sides[1] = p.Sides()
 	d.both(func(side int) {
 		send := func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
+			defer cancel()
 			answer, err := r.cfg.Caller.Call(ctx, r.peer(m, side), result[side](r.header(protocol.TypeGameOver, m, side)))
 			if err == nil && r.cfg.Mode == protocol.Strict && answer.Head().Flaw != nil {
 				err = answer.Head().Flaw
@@ -82,14 +84,14 @@ func (r *Referee) announceResult(ctx context.Context, m *match, d *duo) {
 			}
 			return err
 		}
-		policy := agent.RetryPolicy{Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff}
+		policy := agent.RetryPolicy{Backoff: r.cfg.Backoff}
 		if m.reach().Forfeits[side] || silent(sides[side].Fault) {
 			r.inBackground(ctx, func(ctx context.Context) {
 				_ = agent.Try(ctx, policy, send)
 			})
 			return
 		}
-		first, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
+		first, cancel := context.WithCancel(ctx)
 		defer cancel()
 		m.await(side, cancel)
 		policy.Failed = send(first)
@@ -119,7 +121,7 @@ func (r *Referee) report(ctx context.Context, m *match) error {
 	p := m.state()
 	result := matchResult(m, &p)
 	policy := agent.RetryPolicy{
-		Timeout: r.cfg.Timeout, Backoff: r.cfg.Backoff, Forever: true,
+		Backoff: r.cfg.Backoff, Forever: true,
 		Retryable: func(err error) bool { return !wire.Refused(err) },
 		OnFailure: func(a agent.Attempt) {
 			r.cfg.Log.Warn("report not acknowledged yet", "match", m.Match, "again_in", a.Delay, "error", a.Err)
@@ -141,6 +143,8 @@ func (r *Referee) report(ctx context.Context, m *match) error {
 }
 
 func (r *Referee) sendReport(ctx context.Context, m *match, result protocol.MatchResult) error {
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.Timeout)
+	defer cancel()
 	h := r.member.Me.Header(protocol.TypeMatchResultReport, protocol.Timestamp(r.cfg.Now()))
 	h.LeagueID, h.MatchID, h.GameType, h.RoundID = m.League, m.Match, protocol.GameEvenOdd, protocol.RoundNumber(m.Round)
 	h.ConversationID = m.Conversation

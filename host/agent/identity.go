@@ -17,14 +17,13 @@ import (
 type Identity struct {
 	role protocol.Role
 
-	mu            sync.Mutex
-	name          string // signs until there is an id
-	id            string
-	token         string
-	league        string
-	verifier      credential.Verifier
-	manager       string // the manager's token, once it has been seen
-	managerProved bool   // the manager's token has been seen
+	mu       sync.Mutex
+	name     string // signs until there is an id
+	id       string
+	token    string
+	league   string
+	verifier credential.Verifier
+	manager  string // the manager's token, once it has been seen
 
 	settling  chan struct{} // closed when the last registration that was begun is over; nil before
 	impatient bool          // somebody has waited for it in vain
@@ -46,7 +45,7 @@ func (i *Identity) Introduce(name string) {
 func (i *Identity) Adopt(id, token, league string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.id, i.token, i.league, i.verifier, i.managerProved, i.manager = id, token, league, credential.NewVerifier(token), false, ""
+	i.id, i.token, i.league, i.verifier, i.manager = id, token, league, credential.NewVerifier(token), ""
 }
 
 // BeginRegistration says that a registration is running, until the function that
@@ -133,11 +132,7 @@ func (i *Identity) Keys(in *wire.Exchange, referee string) (credential.KeyPair, 
 
 // ManagerProved reports whether the manager has shown the token that only the giver of
 // the agent's own can make. Such a manager knows match keys, too.
-func (i *Identity) ManagerProved() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.managerProved
-}
+func (i *Identity) ManagerProved() bool { return i.read(&i.manager) != "" }
 
 // FromManager judges whether a message is the manager's. A manager that has
 // shown its token once must show it from then on; in strict mode every manager must.
@@ -146,18 +141,18 @@ func (i *Identity) FromManager(in *wire.Exchange, mode protocol.Mode) error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	role, _, err := protocol.ParseSender(in.Header.Sender)
-	named := in.Header.Sender == "" || role == protocol.RoleManager || (err != nil || role == protocol.RoleReferee) && mode == protocol.Tolerant && !i.managerProved
-	if !named {
+	lenient := mode == protocol.Tolerant && i.manager == ""
+	if in.Header.Sender != "" && role != protocol.RoleManager && !(lenient && (err != nil || role == protocol.RoleReferee)) {
 		return wire.RefuseToken(in, protocol.CodeTokenInvalid, "%s comes from the league manager, not from %q", in.Type, in.Header.Sender)
 	}
 	given := in.Header.AuthToken
 	switch {
-	case i.managerProved && credential.SameToken(given, i.manager):
+	case credential.SameToken(given, i.manager):
 		return nil
 	case i.token != "" && credential.SameToken(given, i.verifier.ManagerToken(i.leagueOf(in))):
-		i.managerProved, i.manager = true, given
+		i.manager = given
 		return nil
-	case mode == protocol.Tolerant && !i.managerProved:
+	case lenient:
 		return nil
 	case given == "":
 		return wire.RefuseToken(in, protocol.CodeTokenMissing, "%s bears no auth_token; the manager signs with the token that belongs to this agent", in.Type)

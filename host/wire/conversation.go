@@ -332,8 +332,8 @@ func (c *Conversation) settle(a *Attempt) {
 		})
 	case a.State == IDs:
 		p.Learn(a.Form.Dialect)
-	case c.state == Known && (a.Err != nil || a.State == Known):
-		return // it is refused, or the form was known
+	case a.State == Known:
+		return // with nothing to note
 	}
 	if f.changes() || f.Single || f.Name != "" {
 		p.note(func() { p.forms[c.message.Head().MessageType] = f })

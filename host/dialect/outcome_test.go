@@ -93,6 +93,7 @@ func TestOutcomeForPlayer(t *testing.T) {
 		"flat, lost":                   {`{"result":"loss","your_choice":"odd","opponent_choice":"even","drawn_number":8,"points_earned":0,"reason":"r"}`, "WIN of P02", both, 8},
 		"flat, won":                    {`{"result":"WIN","your_choice":"odd","opponent_choice":"even","drawn_number":17,"points_earned":2}`, "WIN of P01", both, 17},
 		"flat, one choice":             {`{"result":"DRAW","your_choice":"odd","drawn_number":8}`, "DRAW", map[string]protocol.Choice{heron: protocol.Odd}, 8},
+		"flat, all choices and more":   {`{"result":"win","status":"completed","number":7,"choices":{"P01":"odd","P02":"even"}}`, "WIN of P01", both, 7},
 		"flat, all choices":            {`{"result":"DRAW","player_choices":{"P01":"odd","P02":"even"}}`, "DRAW", both, 0},
 		"no status at all":             {`{"game_result":{"winner_player_id":"P01","drawn_number":7,"choices":{"P01":"odd","P02":"even"}}}`, "WIN of P01", both, 7},
 		"nothing at all":               {`{}`, "", nil, 0},

@@ -19,8 +19,7 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// ClientConfig configures a Client. The zero value of a field means the
-// default named with it, a negative limit or time means none.
+// ClientConfig configures a Client. The zero value of a field means the default named with it.
 type ClientConfig struct {
 	// Timeout bounds a call whose context has no deadline: 10 s. It does not
 	// shorten the deadline of a context.
@@ -81,7 +80,7 @@ type Client struct {
 // NewClient returns a client over rt, which it closes when it is closed.
 func NewClient(rt RoundTripper, cfg ClientConfig) *Client {
 	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
-	cfg.MaxAnswer = limit(cfg.MaxAnswer, 16<<20)
+	cfg.MaxAnswer = cmp.Or(cfg.MaxAnswer, 16<<20)
 	return &Client{cfg: cfg, rt: rt}
 }
 
@@ -97,7 +96,7 @@ func (c *Client) Call(ctx context.Context, url string, m Message) (*Answer, erro
 	if m.Body == nil && m.Method == "" {
 		return nil, errors.New("jsonrpc: a message needs a method or a body")
 	}
-	if _, ok := ctx.Deadline(); !ok && c.cfg.Timeout > 0 {
+	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.cfg.Timeout)
 		defer cancel()

@@ -3,7 +3,6 @@ package jsonrpc
 import (
 	"cmp"
 	"log/slog"
-	"math"
 	"net/http"
 	"time"
 )
@@ -11,9 +10,8 @@ import (
 // DefaultPath is the path of an endpoint that is not configured otherwise.
 const DefaultPath = "/mcp"
 
-// Config configures a server on any transport. The zero value of a field means
-// the default named with it, a negative limit or time means none. Fields that
-// do not apply to a transport (connections over STDIO, say) are ignored there.
+// Config configures a server on any transport. The zero value of a field means the default
+// named with it. Fields that do not apply to a transport (times over STDIO, say) are ignored there.
 type Config struct {
 	// Path is the path of the endpoint, by default DefaultPath.
 	Path string
@@ -72,8 +70,8 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	c.Path = cmp.Or(c.Path, DefaultPath)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
-	c.MaxBody = limit(c.MaxBody, 1<<20)
-	c.MaxConcurrent = limit(c.MaxConcurrent, 1024)
+	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
+	c.MaxConcurrent = cmp.Or(c.MaxConcurrent, 1024)
 	c.ReadTimeout = cmp.Or(c.ReadTimeout, 10*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 60*time.Second)
 	c.Drain = cmp.Or(c.Drain, 3*time.Second)
@@ -87,12 +85,3 @@ const (
 	connsPerPeer = 256               // of them of one remote address
 	idleTimeout  = 120 * time.Second // of a connection between requests
 )
-
-// limit returns n, def for 0, and for a negative n a bound that is never reached and can be
-// incremented.
-func limit[T int | int64](n, def T) T {
-	if n < 0 {
-		return math.MaxInt32
-	}
-	return cmp.Or(n, def)
-}

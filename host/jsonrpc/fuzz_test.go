@@ -156,7 +156,7 @@ var mark = []byte("\xef\xbb\xbf")
 func FuzzAnswer(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, body []byte) {
-		client := jsonrpc.NewClient(canned{jsonrpc.Reply{Status: 200, Body: body}}, jsonrpc.ClientConfig{Timeout: -1})
+		client := jsonrpc.NewClient(canned{jsonrpc.Reply{Status: 200, Body: body}}, jsonrpc.ClientConfig{})
 		answer, err := client.Call(context.Background(), "http://peer/", jsonrpc.Message{Method: "m"})
 		if err != nil {
 			if kindOf(err) != jsonrpc.ErrMalformed || !strings.Contains(err.Error(), "http://peer/") {

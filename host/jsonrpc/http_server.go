@@ -104,7 +104,7 @@ func (s *Server) Serve(ctx context.Context, h Handler) error {
 	select {
 	case <-ctx.Done():
 		closeUnused()
-		ctx, cancel := withDrain(ctx, e.cfg.Drain)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.cfg.Drain)
 		defer cancel()
 		if errors.Is(hs.Shutdown(ctx), context.DeadlineExceeded) {
 			err = e.gate.cutOff(s.URL(), e.cfg.Drain) // or nil for connections that came too late to be closed, or whose answer is out
@@ -119,15 +119,6 @@ func (s *Server) Serve(ctx context.Context, h Handler) error {
 	cut()
 	<-e.gate.close()
 	return err
-}
-
-// withDrain returns a context for the drain period after ctx has ended.
-func withDrain(ctx context.Context, drain time.Duration) (context.Context, context.CancelFunc) {
-	ctx = context.WithoutCancel(ctx)
-	if drain < 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, drain)
 }
 
 const (
@@ -216,9 +207,7 @@ func (e *httpHandler) other(w http.ResponseWriter, r *http.Request) {
 	}
 	defer leave()
 	Answering(r.Context())
-	if e.cfg.WriteTimeout > 0 {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a writer that cannot lift it has none
-	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // a writer that cannot lift it has none
 	e.cfg.Other.ServeHTTP(w, r)
 }
 

@@ -45,7 +45,7 @@ func (g *gate) close() <-chan struct{} {
 }
 
 // drain closes the gate and waits until everything admitted has left: while ctx lives, for the drain
-// period after it (a negative one never ends), and then, having called cut, for as long as it takes.
+// period after it, and then, having called cut, for as long as it takes.
 func (g *gate) drain(ctx context.Context, period time.Duration, where string, cut func()) error {
 	empty := g.close()
 	select {
@@ -53,12 +53,10 @@ func (g *gate) drain(ctx context.Context, period time.Duration, where string, cu
 		return nil
 	case <-ctx.Done():
 	}
-	ctx, cancel := withDrain(ctx, period)
-	defer cancel()
 	select {
 	case <-empty:
 		return nil
-	case <-ctx.Done():
+	case <-time.After(period):
 	}
 	err := g.cutOff(where, period)
 	cut()

@@ -118,18 +118,6 @@ func TestManyIdleConnections(t *testing.T) {
 	}
 }
 
-// TestUnlimited: a negative limit is none.
-func TestUnlimited(t *testing.T) {
-	t.Parallel()
-	cfg := jsonrpc.Config{MaxBody: -1, MaxConcurrent: -1, ReadTimeout: -1, WriteTimeout: -1, Drain: -1}
-	for _, w := range wires(t, cfg, echo) {
-		_, got := w.exchange(t, `{"jsonrpc":"2.0","id":1,"method":"`+strings.Repeat("m", 2<<20)+`"}`)
-		if !strings.Contains(got[:min(len(got), 100)], `"result"`) {
-			t.Errorf("%s: %.200s", w.transport, got)
-		}
-	}
-}
-
 // TestBodyTooLarge: a megabyte is allowed, however it comes, and no more.
 func TestBodyTooLarge(t *testing.T) {
 	t.Parallel()

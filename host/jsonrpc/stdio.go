@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"sync"
 )
 
@@ -161,7 +160,7 @@ type lineReader struct {
 
 func newLineReader(r io.Reader, max int64) *lineReader {
 	l := &lineReader{Scanner: bufio.NewScanner(r)}
-	most := int(min(max, math.MaxInt32-8)) + len("\r") // of a line whose end has not come
+	most := int(max) + len("\r") // of a line whose end has not come
 	l.Buffer(make([]byte, min(most+2, 64<<10)), most+2)
 	l.Split(func(data []byte, atEOF bool) (int, []byte, error) {
 		n, line, err := bufio.ScanLines(data, atEOF)

@@ -100,8 +100,8 @@ const maxNesting = 4
 func locate(raw jsontext.Value) rawjson.Object {
 	doc := objectIn(raw)
 	for depth := 0; depth < maxNesting && doc.Get("message_type") == nil; depth++ {
-		inner, wrapping := Unwrap(doc)
-		if wrapping == Contracts.Name {
+		inner, wrapping := Unwrap(doc, false)
+		if wrapping == Contracts.Name || inner == nil {
 			inner = objectIn(doc.Get("result", "params"))
 		}
 		if inner == nil {
@@ -125,17 +125,21 @@ func objectIn(raw jsontext.Value) rawjson.Object {
 	return rawjson.Split(raw)
 }
 
-// Unwrap returns the message in a result, in params or in the data of an error, and the name of the
-// dialect that wraps it so: [Contracts] where the message is the document itself. It is nil in the
-// result of a tool whose text holds no object.
-func Unwrap(doc rawjson.Object) (message rawjson.Object, wrapping string) {
+// Unwrap returns the message in a result or in the data of an error or, with asks, also in params, and
+// the name of the dialect that wraps it so: [Contracts] where the message is the document itself. It is
+// nil in the result of a tool whose text holds no object. An answer may quote the request.
+func Unwrap(doc rawjson.Object, asks bool) (message rawjson.Object, wrapping string) {
 	if doc.Get(Envelope.Answer.Header).Kind() == '{' {
 		if message, refusal := Envelope.Answer.join(doc); refusal == nil {
 			return message, Envelope.Name
 		}
 	}
 	for _, d := range []*Dialect{Tool, ToolIO, HandleMessage} {
-		message := objectIn(doc.Get(d.Answer.Message, d.Request.Message))
+		places := []string{cmp.Or(d.Answer.Message, d.Request.Message)}
+		if asks {
+			places = append(places, d.Request.Message)
+		}
+		message := objectIn(doc.Get(places...))
 		if message != nil && (d != HandleMessage || doc.Get("message_type") == nil) {
 			return message, d.Name
 		}

@@ -156,6 +156,7 @@ func TestRefusalsOfPeers(t *testing.T) {
 		{"an error that is text", 200, `{"jsonrpc":"2.0","error":"go away","id":1}`, "", false},
 		{"an error by its name", 200, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"LEAGUE_FULL"},"id":1}`, protocol.CodeLeagueFull, false},
 		{"an older number", 200, `{"jsonrpc":"2.0","error":{"code":-32602,"message":"x","data":{"error_code":"E001","error_description":"INVALID_PROTOCOL_VERSION"}},"id":1}`, protocol.CodeVersionMismatch, false},
+		{"a validator that quotes the request", 422, `{"detail":"bad field","input":{"message_type":"MATCH_RESULT_REPORT","match_id":"R1M1"}}`, "", false},
 		{"the last of a series", 200, final, protocol.CodeTimeout, false},
 		{"a canonical error", 404, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Unknown tool","data":{"canonical":"TOOL_NOT_FOUND","violations":[]}},"id":1}`, protocol.CodeUnknownMessageType, false},
 	} {

@@ -50,13 +50,12 @@ func (r *Request) respell() {
 
 // spread returns a document with what a member of it holds beside the others.
 func spread(doc rawjson.Object, name string) rawjson.Object {
-	out := doc.Without(name)
-	for _, inner := range rawjson.Split(doc.Get(name)) {
-		if out.Get(inner.Name) == nil {
-			out = append(out, inner)
-		}
+	out, taken := doc.Without(name), map[string]bool{} // either may have as many members as fit a body
+	for _, m := range out {
+		taken[m.Name] = true
 	}
-	return out
+	inner := slices.DeleteFunc(rawjson.Split(doc.Get(name)), func(m rawjson.Member) bool { return taken[m.Name] })
+	return append(out, inner...)
 }
 
 // widened adds to an answer what the request calls otherwise and, for a peer that has not read one in
@@ -78,11 +77,14 @@ func (r *Request) widened(raw jsontext.Value) jsontext.Value {
 			doc = doc.Set(m.Name, m.Value)
 		}
 	}
-	other := rawjson.Member{Name: protocol.NamesOf("message_type")[1], Value: doc.Get("message_type")}
-	for _, m := range append(rawjson.Object{other}, r.doc...) {
+	if other := protocol.NamesOf("message_type")[1]; wide && doc.Get(other) == nil {
+		doc = append(doc, rawjson.Member{Name: other, Value: doc.Get("message_type")})
+	}
+	answer := doc
+	for _, m := range r.doc {
 		words, kind := protocol.WordsOf(m.Name), m.Value.Kind()
 		id := len(words) > 1 && words[len(words)-1] == "id" && !protocol.KnownField(m.Name) && (kind == '"' || kind == '0')
-		if wide && (id || m.Name == other.Name && kind == '"') && doc.Get(m.Name) == nil {
+		if wide && id && answer.Get(m.Name) == nil {
 			doc = append(doc, m)
 		}
 	}

@@ -20,7 +20,7 @@ func TestAnswersInOtherSpellings(t *testing.T) {
 		`{"parity_choice":"even","timestamp":1763800000.25}`, `{"parity_choice":"even","timestamp":"2026-11-22 12:00:00"}`,
 		`{"parity_choice":"even","timestamp":"2026-11-22T12:00:00.123456"}`, `{"parity_choice":"even","timestamp":"2026-11-22T12:00:00+00:00Z"}`,
 		`{"parity_choice":"even","player_id":3}`, `{"parity_choice":"even","sender":"players:P03"}`, `{"parity_choice":"even","sender":""}`,
-		`"even"`, `"I choose even."`, `{"content":[{"type":"text","text":"I choose even."}]}`, `{"move":"even"}`, `{"data":{"parity":"Even"},"status":"ok"}`, `{"parity_choice":"even","round_id":[]}`,
+		`"even"`, `"I choose even."`, `{"content":[{"type":"text","text":"I choose even."}]}`, `{"move":"even"}`, `{"data":{"parity":"Even"},"status":"ok"}`, `{"parity_choice":"Even","input":{"seen":7}}`, `{"parity_choice":"even","round_id":[]}`,
 	} {
 		m, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeChooseParityCall, Answer{Status: 200, Raw: jsontext.Value(result)})
 		if err != nil {
@@ -39,7 +39,7 @@ func TestAnswersInOtherSpellings(t *testing.T) {
 	}
 	for result, want := range map[string]bool{
 		`{"accept":true,"player_id":"players:P03"}`: true, `{"accept":"true"}`: true, `{"accepted":"yes","arrival_timestamp":12.5}`: true,
-		`true`: true, `false`: false, `{"accept":1}`: true, `{"accept":"no"}`: false, `{"accept":false,"player_id":""," ":1,"sender":"x"}`: false,
+		`true`: true, `false`: false, `{"accept":1}`: true, `{"content":[{"type":"text","text":"Here."}],"result":{"accept":false}}`: false, `{"accept":"no"}`: false, `{"accept":false,"player_id":""," ":1,"sender":"x"}`: false,
 		`{"message_type":"GAME_INVITATION","status":"accepted"}`: true, `{"message_type":"GAME_JOIN_ACK","arrival_timestamp":"now"}`: true,
 	} {
 		m, err := NewCodec(protocol.Tolerant).ReadAnswer(protocol.TypeGameInvitation, Answer{Raw: jsontext.Value(result)})
@@ -81,6 +81,7 @@ func TestRegistrationsInOtherSpellings(t *testing.T) {
 		`{"agent":{"agent_name":"Ada","callback_url":"http://a/mcp"}}`, `{"player_meta":{"name":"Ada","url":"http://a/mcp"}}`,
 		`{"sender":"player:Ada","player_meta":{},"endpoint":"http://a/mcp"}`, `{"player_meta":"none","player_name":"Ada","player_url":"http://a/mcp"}`,
 		`{"display_name":"Ada","mcp_url":"http://a/mcp"}`, `{"playerMeta":{"displayName":"Ada","contactEndpoint":"http://a/mcp"}}`, `{"player":{"bot_name":"Ada","webhook_for_calls":"http://a/mcp"}}`,
+		`{"player_meta":{"name":"Ada","url":"http://a/mcp","agent":{"name":"model-4"}}}`,
 	} {
 		for _, mode := range []protocol.Mode{protocol.Tolerant, protocol.Strict} {
 			m, err := opened(t, mode, "register_player", params)
@@ -99,12 +100,16 @@ func TestRegistrationsInOtherSpellings(t *testing.T) {
 			}
 		}
 	}
-	m, err := opened(t, protocol.Tolerant, "register_referee", `{"referee_name":"Ref","referee_url":"http://r/mcp","capacity":2}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if meta := m.(*protocol.RefereeRegisterRequest).Meta; meta.DisplayName != "Ref" || meta.ContactEndpoint != "http://r/mcp" || meta.MaxConcurrentMatches.Value() != 2 {
-		t.Errorf("%+v", meta)
+	for _, params := range []string{
+		`{"referee_name":"Ref","referee_url":"http://r/mcp","capacity":2}`, `{"referee_meta":{"name":"Ref","url":"http://r/mcp"},"max_concurrent_matches":2}`,
+	} {
+		m, err := opened(t, protocol.Tolerant, "register_referee", params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if meta := m.(*protocol.RefereeRegisterRequest).Meta; meta.DisplayName != "Ref" || meta.ContactEndpoint != "http://r/mcp" || meta.MaxConcurrentMatches.Value() != 2 {
+			t.Errorf("%s: %+v", params, meta)
+		}
 	}
 	for _, params := range []string{`{"display_name":"Ada"}`, `{"endpoint":7,"name":"Ada"}`, `{"endpoint":"http://a/mcp"}`} {
 		if _, err := opened(t, protocol.Tolerant, "register_player", params); CodeOf(err) != protocol.CodeMissingField {

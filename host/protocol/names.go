@@ -243,18 +243,25 @@ func (f *field) from(doc rawjson.Object, find func(rawjson.Object, string, strin
 	return m, found
 }
 
-// object returns what belongs into an object: from the one that there is, from one within that, and
-// from beside it where it lacks something or is missing. An agent without a name goes by its sender.
+// object returns what belongs into an object: from the one that there is, or else from beside it. What
+// demands nothing, as a result does, may be an object within, and is read beside only where it is missing.
+// An agent without a name goes by its sender.
 func (f *field) object(there, beside rawjson.Object) rawjson.Object {
-	within, _ := Find(there, f.name, "{")
-	from := append(rawjson.Split(within.Value), there...)
-	in := f.sub.collect(from)
-	if there == nil || f.sub.lacks(in) {
-		from = append(from, beside...)
-		if _, name, _ := ParseSender(beside.Text("sender")); name != "" {
-			from = append(from, rawjson.Member{Name: "sender's name", Value: rawjson.Quote(name)})
+	demands := slices.ContainsFunc(f.sub.fields, func(sub field) bool { return sub.need == always })
+	if within, is := Find(there, f.name, "{"); is && !demands {
+		there = append(rawjson.Split(within.Value), there...)
+	}
+	in := f.sub.collect(there)
+	if there != nil && !demands {
+		return in
+	}
+	if _, name, _ := ParseSender(beside.Text("sender")); name != "" {
+		beside = append(slices.Clip(beside), rawjson.Member{Name: "sender's name", Value: rawjson.Quote(name)})
+	}
+	for _, m := range f.sub.collect(beside) {
+		if len(in.Get(m.Name)) <= len(`""`) {
+			in = in.Set(m.Name, m.Value)
 		}
-		in = f.sub.collect(from)
 	}
 	return in
 }
@@ -263,6 +270,9 @@ func (f *field) object(there, beside rawjson.Object) rawjson.Object {
 func (f *field) byPlayer(list jsontext.Value) jsontext.Value {
 	var by rawjson.Object
 	for _, e := range rawjson.Elements(list) {
+		if len(by) > 2 { // a match has two, and more need a time that grows with their square
+			break
+		}
 		of := rawjson.Split(e)
 		id, _ := FindInner(of, "player_id", `"0`)
 		for _, m := range of {

@@ -94,7 +94,7 @@ func (f Fields) Inner() Fields {
 
 // unwrapped returns the message in params or in a result, nil for none, and the name of its wrapping.
 func (f Fields) unwrapped() (m Fields, wrapping string) {
-	doc, wrapping := dialect.Unwrap(f.Doc())
+	doc, wrapping := dialect.Unwrap(f.Doc(), true)
 	if f == nil || doc == nil {
 		return nil, wrapping
 	}

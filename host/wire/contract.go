@@ -85,8 +85,8 @@ var envelopes = sync.OnceValues(func() (league, strict *schema.Validator) {
 	return league, strict
 })
 
-// envelope returns what a request breaks of the rules of envelopes, sorted: those of the
-// league, or the strict ones, with a UUID as id where the chain is deterministic.
+// envelope returns what a request breaks of the rules of envelopes: those of the league, or the
+// strict ones, with a UUID as id where the chain is deterministic.
 func (c *Chain) envelope(raw jsontext.Value, strict bool) []protocol.Violation {
 	doc, err := rawjson.Parse(raw)
 	if err != nil {

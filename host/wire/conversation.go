@@ -89,8 +89,9 @@ func (c *Conversation) once(s State, about string) bool {
 
 // Send sends a message until the peer has understood it, has refused it, cannot be
 // reached, or may have acted on it without saying so: then the next call has that attempt
-// judged again, and makes it again unless the peer has understood it after all. ID is the JSON-RPC id of every attempt, or what the number for it is
-// derived from. Judge says what an attempt means; nil stands for [Judge] of its error.
+// judged again, and makes it again unless the peer has understood it after all. ID is the
+// JSON-RPC id of every attempt, or what the number for it is derived from. Judge says what an
+// attempt means; nil stands for [Judge] of its error.
 // The error is a [*NotUnderstoodError] when no form is left.
 func (c *Conversation) Send(ctx context.Context, m protocol.Message, id string, judge func(context.Context, *Attempt) Verdict) (*Attempt, error) {
 	if judge == nil {

@@ -143,7 +143,7 @@ func TestLeagueInChromium(t *testing.T) {
 	b := webtest.Start(t)
 	dir := t.TempDir()
 	host := start(t, dir, "host", "--listen", "127.0.0.1:0", "--players", "6", "--legs", "4", "--data-dir", "data", "--admin-token", "secret", "--stay",
-		"--pace", "200ms", "--join-timeout", "2s", "--choice-timeout", "2s", "--timeout", "2s", "--retries", "1", "--retry-delay", "10ms")
+		"--pace", "3s", "--join-timeout", "2s", "--choice-timeout", "2s", "--timeout", "2s", "--retries", "1", "--retry-delay", "10ms")
 	url := host.event("listening")["manager"].(string)
 	b.Open(strings.TrimSuffix(url, "mcp"))
 	b.Until(`document.querySelectorAll(".seats li").length === 6 && !document.querySelector(".seats .taken")`)
@@ -162,8 +162,11 @@ func TestLeagueInChromium(t *testing.T) {
 	b.Eval(`document.getElementById("token").value = "secret"; document.querySelector("[data-paused=true]").click()`)
 	b.Until(`document.querySelector(".paused") && !document.querySelector("#matches li:not(.over)")`)
 	b.Illustrate("organiser", 1200, 1000)
+	b.Eval(`document.getElementById("pace").value = "0.2"; document.querySelector("[data-pace]").click()`)
+	b.Until(`document.getElementById("pacing").innerText.includes("now 0.2 s")`)
 	b.Eval(`document.querySelector("[data-paused=false]").click()`)
-	b.Until(`!document.querySelector(".paused") && document.querySelector("#cross tbody td:not(:empty)") && /: (1[2-9]|2[0-9]) of/.test(document.getElementById("heading").innerText)`)
+	b.Until(`!document.querySelector(".paused") && document.querySelector("#cross tbody td:not(:empty)") && /: (1[2-9]|[2-9][0-9]) of/.test(document.getElementById("heading").innerText)
+		|| document.querySelectorAll(".podium li").length === 3`) // a busy machine may be shown no round between
 	b.Illustrate("wall", 1200, 760)
 	b.Until(`document.querySelectorAll(".podium li").length === 3`)
 	b.Illustrate("podium", 1200, 700)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/strategylab/strategylab/host"
 	"github.com/strategylab/strategylab/host/agent"
@@ -32,7 +33,7 @@ func join(t *testing.T, manager string) *opponent {
 	t.Cleanup(func() { stop(); playing.Wait() })
 	playing.Go(func() {
 		err := host.Agent{Network: host.NewSockets(), Name: "opponent", Manager: manager}.Player(ctx, player.Config{
-			Config: agent.Config{Mode: protocol.Tolerant}, Factory: o, Once: true, Key: game.StrategyKey(1, 0, 1), Coin: game.CoinKey(1, 0, 1),
+			Config: agent.Config{Mode: protocol.Tolerant}, Factory: o, Once: true, ChoiceTimeout: 10 * time.Minute, Key: game.StrategyKey(1, 0, 1), Coin: game.CoinKey(1, 0, 1),
 		})
 		if err != nil && ctx.Err() == nil {
 			t.Errorf("opponent: %v", err)

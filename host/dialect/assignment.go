@@ -38,8 +38,8 @@ func endpointOf(id string) string { return strings.TrimSuffix(id, "_id") + "_end
 // readAssignment turns an assignment into an announcement of its match.
 func (r *Request) readAssignment(name string) *protocol.Error {
 	doc := r.doc
-	if inner := doc.Get("match"); inner.Kind() == '{' && doc.Get("match_id") == nil {
-		doc = spread(doc, "match")
+	if doc.Get("match_id") == nil {
+		doc, _ = spread(doc, func(name string) bool { return name == "match" })
 	}
 	match := assignedMatch(doc)
 	id := match.Get("match_id")

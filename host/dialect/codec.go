@@ -97,9 +97,9 @@ func (c *Codec) open(r *Request, bare bool) (refusal *protocol.Error) {
 		r.doc, r.tool, refusal = r.Dialect.Request.unwrap(r.doc)
 		r.Raw = r.doc.Encode()
 	}
-	for _, m := range r.doc {
-		if r.Mode == protocol.Tolerant && m.Value.Kind() == '{' && protocol.HoldsMessage(m.Name) {
-			r.doc = spread(r.doc, m.Name)
+	if r.Mode == protocol.Tolerant {
+		var spreads bool
+		if r.doc, spreads = spread(r.doc, protocol.HoldsMessage); spreads {
 			r.Raw = r.doc.Encode()
 		}
 	}

@@ -48,14 +48,28 @@ func (r *Request) respell() {
 	r.said, r.doc, r.Raw, r.Header = r.doc, doc, doc.Encode(), protocol.ReadHeader(doc)
 }
 
-// spread returns a document with what a member of it holds beside the others.
-func spread(doc rawjson.Object, name string) rawjson.Object {
-	out, taken := doc.Without(name), map[string]bool{} // either may have as many members as fit a body
+// spread returns a document with what its objects of some names hold beside the others, and whether
+// there are any. It goes through them once: as many as fit a body may be there.
+func spread(doc rawjson.Object, holds func(name string) bool) (rawjson.Object, bool) {
+	is := func(m rawjson.Member) bool { return m.Value.Kind() == '{' && holds(m.Name) }
+	if !slices.ContainsFunc(doc, is) {
+		return doc, false
+	}
+	out, taken := slices.DeleteFunc(slices.Clone(doc), is), make(map[string]bool)
 	for _, m := range out {
 		taken[m.Name] = true
 	}
-	inner := slices.DeleteFunc(rawjson.Split(doc.Get(name)), func(m rawjson.Member) bool { return taken[m.Name] })
-	return append(out, inner...)
+	for _, m := range doc {
+		if !is(m) {
+			continue
+		}
+		for _, inner := range rawjson.Split(m.Value) {
+			if !taken[inner.Name] {
+				out, taken[inner.Name] = append(out, inner), true
+			}
+		}
+	}
+	return out, true
 }
 
 // widened adds to an answer what the request calls otherwise and, for a peer that has not read one in

@@ -157,7 +157,7 @@ func Unwrap(doc rawjson.Object, asks bool) (message rawjson.Object, wrapping str
 	return doc, Contracts.Name
 }
 
-// refusal returns the refusal that an answer is, whose message is doc; nil if it is none.
+// refusal returns the refusal that an answer with the message doc is, nil for any other answer.
 func (a Answer) refusal(doc rawjson.Object) *Refusal {
 	r, failed := &Refusal{Status: a.Status}, a.Status >= http.StatusBadRequest
 	if a.Error != nil && a.Error.Kind() != 'n' {

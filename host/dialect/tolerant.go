@@ -91,7 +91,7 @@ func (r *Request) widened(raw jsontext.Value) jsontext.Value {
 			doc = doc.Set(m.Name, m.Value)
 		}
 	}
-	if other := protocol.NamesOf("message_type")[1]; wide && doc.Get(other) == nil {
+	if other := protocol.NamesOf("message_type")[1]; wide && doc.Get("message_type") != nil && doc.Get(other) == nil {
 		doc = append(doc, rawjson.Member{Name: other, Value: doc.Get("message_type")})
 	}
 	answer := doc

@@ -34,7 +34,7 @@ func callError(err error) *jsonrpc.CallError {
 	return call
 }
 
-// statusOf returns the HTTP status of a refusal and of an answer that is none of the league, else 0.
+// statusOf returns the HTTP status of a refusal and of an answer that is not the league's, 0 for others.
 func statusOf(err error) int {
 	if refusal := refusalOf(err); refusal != nil {
 		return refusal.Status

@@ -127,10 +127,11 @@ func objectIn(raw jsontext.Value) rawjson.Object {
 
 // Unwrap returns the message in a result or in the data of an error or, with asks, also in params, and
 // the name of the dialect that wraps it so: [Contracts] where the message is the document itself. It is
-// nil in the result of a tool whose text holds no object. An answer may quote the request.
+// nil in the result of a tool whose text holds no object. An answer may quote the request. With asks, an
+// envelope is one also where it and the payload disagree.
 func Unwrap(doc rawjson.Object, asks bool) (message rawjson.Object, wrapping string) {
 	if doc.Get(Envelope.Answer.Header).Kind() == '{' {
-		if message, refusal := Envelope.Answer.join(doc); refusal == nil {
+		if message, refusal := Envelope.Answer.join(doc); refusal == nil || asks {
 			return message, Envelope.Name
 		}
 	}

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -65,9 +66,9 @@ func (p Place) Broken(params rawjson.Object) (broken []protocol.Violation) {
 }
 
 // join puts together a message whose header is apart. Members beside the header and the rest belong
-// to the message; a member in two places must have the same value in both.
-func (p Place) join(params rawjson.Object) (rawjson.Object, *protocol.Error) {
-	var message rawjson.Object
+// to the message; a member in two places must have the same value in both. The message is whole also
+// where it is refused.
+func (p Place) join(params rawjson.Object) (message rawjson.Object, refusal *protocol.Error) {
 	known := make(map[string]jsontext.Value, 16)
 	for _, name := range []string{p.Header, p.Message, ""} {
 		part := rawjson.Split(params.Get(name))
@@ -75,8 +76,8 @@ func (p Place) join(params rawjson.Object) (rawjson.Object, *protocol.Error) {
 		case name == "":
 			part = params.Without(p.Header, p.Message)
 		case part == nil && params.Get(name) != nil:
-			return message, protocol.Refuse(protocol.CodeInvalidFieldType, "", "params."+name+" is not an object.",
-				protocol.Violation{Path: "/" + name, Rule: "type"})
+			refusal = cmp.Or(refusal, protocol.Refuse(protocol.CodeInvalidFieldType, "", "params."+name+" is not an object.",
+				protocol.Violation{Path: "/" + name, Rule: "type"}))
 		}
 		for _, m := range part {
 			other, twice := known[m.Name]
@@ -84,12 +85,12 @@ func (p Place) join(params rawjson.Object) (rawjson.Object, *protocol.Error) {
 			case !twice:
 				known[m.Name] = m.Value
 				message = append(message, m)
-			case !rawjson.Equal(other, m.Value):
-				return message, p.twice(m.Name)
+			case refusal == nil && !rawjson.Equal(other, m.Value):
+				refusal = p.twice(m.Name)
 			}
 		}
 	}
-	return message, nil
+	return message, refusal
 }
 
 // twice is the error for a field with two values. An unknown field is not

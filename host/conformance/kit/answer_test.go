@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/dialect"
 )
 
 // FuzzReadAnswer reads whatever an agent may answer.
@@ -85,6 +86,7 @@ func TestAnswersAreJudged(t *testing.T) {
 	accepts := func(t *kit.T, a *kit.Answer) { t.Accepted(a, "ROUND_COMPLETED_ACK") }
 	refuses := func(t *kit.T, a *kit.Answer) { t.Refused(a) }
 	statusIs := func(t *kit.T, a *kit.Answer) { t.Equal(a, "status", "acknowledged") }
+	inEnvelope := func(t *kit.T, a *kit.Answer) { t.AnsweredIn(a, dialect.Envelope) }
 	s := session(t, "http://127.0.0.1:1/mcp")
 	for _, c := range []struct {
 		name   string
@@ -108,6 +110,9 @@ func TestAnswersAreJudged(t *testing.T) {
 		{"refused", refuses, 200, ack, kit.Failed, "it was accepted: answered by a ROUND_COMPLETED_ACK"},
 		{"refused", refuses, 400, "", kit.Failed, "answered with HTTP 400 and an empty body; a caller cannot tell why"},
 		{"refused", refuses, 200, strings.Replace(refused, "-32602", "-32601", 1), kit.Skipped, "it does not know the message with which this is tested: a refusal: -32601 no"},
+		// Another check finds that the two places disagree.
+		{"answered", inEnvelope, 200, `{"result":{"envelope":{"status":"a"},"payload":{"status":"b"}}}`, kit.Passed, ""},
+		{"answered", inEnvelope, 200, ack, kit.Failed, "asked in envelope, it answers in contracts"},
 		{"equal", statusIs, 200, ack, kit.Passed, ""},
 		{"equal", statusIs, 200, `{"result":{"status":7}}`, kit.Failed, `status is 7, want "acknowledged"`},
 		{"equal", statusIs, 200, `{"result":{"x":7}}`, kit.Failed, `status is missing, want "acknowledged"`},

@@ -40,7 +40,6 @@ type entry struct {
 	goType  reflect.Type // a struct whose pointer is a Message
 	about   []string     // rules of its fields, beyond those of the Go type
 	table   func() *shape
-	schema  sync.Map // those that were asked for, by their writers
 }
 
 // A catalog has the message types in the order of their declaration, and by their names and those of

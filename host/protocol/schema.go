@@ -15,19 +15,13 @@ import (
 const SchemaBase = "https://strategylab.example/league.v2/"
 
 // Schema returns the JSON Schema (draft 2020-12) of a message type as the mode asks for it, where
-// it comes as a request or as an answer; nil for an unknown type. Unknown members are allowed. It is
-// written from the table of the type when it is first asked for, and must not be changed.
+// it comes as a request or as an answer; nil for an unknown type. Unknown members are allowed.
 func Schema(t Type, mode Mode, request bool) []byte {
 	e := messages.byType[t]
 	if e == nil {
 		return nil
 	}
-	w := schemaWriter{mode, request}
-	made, ok := e.schema.Load(w)
-	if !ok {
-		made, _ = e.schema.LoadOrStore(w, w.message(e))
-	}
-	return made.(jsontext.Value)
+	return schemaWriter{mode, request}.message(e)
 }
 
 // The patterns of the schemas say the same as ValidID, ParseTimestamp and

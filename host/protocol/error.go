@@ -142,18 +142,15 @@ func (e *Error) Message(h Header) (Message, error) {
 		return nil, err
 	}
 	player, _ := e.Context["player_id"].(string)
-	if kind == TypeLeagueError {
-		return &leagueError{
-			Header: h, ErrorCode: string(e.Code), ErrorName: e.Code.Name(), ErrorDescription: e.Code.Name(),
-			Detail: e.Detail, Retryable: Some(e.Code.Retryable()), OriginalMessageType: e.Original,
-			PlayerID: player, Context: context,
-		}, nil
-	}
-	return &GameError{
+	m := &GameError{
 		Header: h, ErrorCode: string(e.Code), ErrorName: e.Code.Name(), ErrorDescription: e.Code.Name(),
-		Detail: e.Detail, Retryable: Some(e.Code.Retryable()), OriginalMessageType: e.Original,
-		PlayerID: player, AffectedPlayer: player, Context: context,
-	}, nil
+		Detail: e.Detail, Retryable: Some(e.Code.Retryable()), OriginalMessageType: e.Original, Context: context,
+	}
+	if kind == TypeLeagueError {
+		return &leagueError{GameError: *m, PlayerID: player, Context: context}, nil
+	}
+	m.PlayerID, m.AffectedPlayer = player, player
+	return m, nil
 }
 
 // details encodes the context, and copies those details that belong to the top
@@ -183,34 +180,28 @@ func (e *Error) details(h *Header, t Type) (context jsontext.Value, err error) {
 // notification. Its header holds copies of the context's details that readers look
 // for at the top level, such as previous_report_time.
 type leagueError struct {
-	Header
-	ErrorCode           string         `json:"error_code" rule:"always" doc:"The code, E001 and so on."`
-	ErrorName           string         `json:"error_name,omitzero" doc:"The name of the code."`
-	ErrorDescription    string         `json:"error_description,omitzero" rule:"strict" doc:"The name of the code; some write a sentence."` // the name again
-	Detail              string         `json:"detail,omitzero" rule:"prose" doc:"What is wrong, where, and what to do."`                    // a sentence for people
-	Retryable           Opt[bool]      `json:"retryable,omitzero" doc:"Whether the same message may succeed later."`
-	OriginalMessageType Type           `json:"original_message_type,omitzero" rule:"null" doc:"The type of the refused message."`
-	PlayerID            string         `json:"player_id,omitzero" rule:"id" doc:"The player concerned."`
-	Context             jsontext.Value `json:"context,omitzero" rule:"strict" doc:"Particulars of the refusal."`
+	GameError
+	PlayerID string         `json:"player_id,omitzero" rule:"id" doc:"The player concerned."`
+	Context  jsontext.Value `json:"context,omitzero" rule:"strict" doc:"Particulars of the refusal."`
 }
 
 // A GameError reports a fault in a match to a player, before each retry and after the last; as the
-// data of a JSON-RPC error it is a refusal by a referee or a player.
+// data of a JSON-RPC error it is a refusal by a referee or a player. LEAGUE_ERROR has fewer fields.
 type GameError struct {
 	Header
 	PlayerID            string         `json:"player_id,omitzero" rule:"id" doc:"The player concerned."`
-	AffectedPlayer      string         `json:"affected_player,omitzero" rule:"id request orwild=player_id" doc:"The player at fault."`
+	AffectedPlayer      string         `json:"affected_player,omitzero" not:"LEAGUE_ERROR" rule:"id request orwild=player_id" doc:"The player at fault."`
 	ErrorCode           string         `json:"error_code" rule:"always" doc:"The code, E001 and so on."`
 	ErrorName           string         `json:"error_name,omitzero" doc:"The name of the code."`
 	ErrorDescription    string         `json:"error_description,omitzero" rule:"strict" doc:"The name of the code; some write a sentence."` // the name again
 	Detail              string         `json:"detail,omitzero" rule:"prose" doc:"What is wrong, where, and what to do."`                    // a sentence for people
-	GameState           string         `json:"game_state,omitzero" doc:"The state of the match."`
-	ActionRequired      string         `json:"action_required,omitzero" rule:"request" doc:"The message that is awaited from the player."` // the message type awaited
+	GameState           string         `json:"game_state,omitzero" not:"LEAGUE_ERROR" doc:"The state of the match."`
+	ActionRequired      string         `json:"action_required,omitzero" not:"LEAGUE_ERROR" rule:"request" doc:"The message that is awaited from the player."` // the message type awaited
 	Retryable           Opt[bool]      `json:"retryable,omitzero" doc:"Whether the same message may succeed later."`
-	RetryCount          Opt[int]       `json:"retry_count,omitzero" rule:"count request" doc:"The number of the retry about to be made."` // the retry about to be made
-	MaxRetries          Opt[int]       `json:"max_retries,omitzero" rule:"count request" doc:"How many retries there are at most."`
-	RetryInfo           *RetryInfo     `json:"retry_info,omitzero" doc:"The retry that follows."`
-	Consequence         string         `json:"consequence,omitzero" rule:"request" doc:"What happens when no retry succeeds."`
+	RetryCount          Opt[int]       `json:"retry_count,omitzero" not:"LEAGUE_ERROR" rule:"count request" doc:"The number of the retry about to be made."` // the retry about to be made
+	MaxRetries          Opt[int]       `json:"max_retries,omitzero" not:"LEAGUE_ERROR" rule:"count request" doc:"How many retries there are at most."`
+	RetryInfo           *RetryInfo     `json:"retry_info,omitzero" not:"LEAGUE_ERROR" doc:"The retry that follows."`
+	Consequence         string         `json:"consequence,omitzero" not:"LEAGUE_ERROR" rule:"request" doc:"What happens when no retry succeeds."`
 	OriginalMessageType Type           `json:"original_message_type,omitzero" rule:"null" doc:"The type of the refused message."`
 	Context             jsontext.Value `json:"context,omitzero" doc:"Particulars of the fault."`
 }

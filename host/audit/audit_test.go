@@ -115,9 +115,9 @@ func TestHonestLeaguesAreNotAccused(t *testing.T) {
 func judged(numbers []int) []judge.Outcome {
 	var all []*judge.Exchange
 	for i, n := range numbers {
-		over := &protocol.GameOver{GameResult: &protocol.GameResult{
+		over := &protocol.GameOver{GameResult: &protocol.GameResult{ResultDetails: protocol.ResultDetails{
 			DrawnNumber: protocol.Some(n), Choices: map[string]protocol.Choice{"P01": protocol.Even, "P02": protocol.Odd},
-		}}
+		}}}
 		over.MatchID = fmt.Sprint("M", i)
 		all = append(all, &judge.Exchange{Type: protocol.TypeGameOver, Match: over.MatchID, Request: over})
 	}

@@ -493,9 +493,10 @@ func (r *rig) over(match string) *protocol.GameOver {
 	return &protocol.GameOver{
 		Header: r.fromReferee(protocol.TypeGameOver, match),
 		GameResult: &protocol.GameResult{
-			Status: protocol.StatusWin, WinnerPlayerID: protocol.Some("P01"), DrawnNumber: protocol.Some(8), NumberParity: protocol.Some("even"),
-			Choices: map[string]protocol.Choice{"P01": "even", "P02": "odd"}, Reason: "P01 chose the parity of the drawn number",
-		},
+			Status: protocol.StatusWin, WinnerPlayerID: protocol.Some("P01"), ResultDetails: protocol.ResultDetails{
+				DrawnNumber: protocol.Some(8), NumberParity: protocol.Some("even"),
+				Choices: map[string]protocol.Choice{"P01": "even", "P02": "odd"}, Reason: "P01 chose the parity of the drawn number",
+			}},
 	}
 }
 

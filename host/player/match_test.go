@@ -142,9 +142,9 @@ func TestOutcomes(t *testing.T) {
 
 func technical(m *protocol.GameOver, winner string, choices map[string]protocol.Choice, offenders ...string) {
 	m.GameResult = &protocol.GameResult{
-		Status: protocol.StatusTechnicalLoss, WinnerPlayerID: protocol.Some(winner), DrawnNumber: protocol.Null[int](), NumberParity: protocol.Null[string](),
-		Choices: choices, TechnicalLossPlayerIDs: offenders, Reason: "no answer",
-	}
+		Status: protocol.StatusTechnicalLoss, WinnerPlayerID: protocol.Some(winner), ResultDetails: protocol.ResultDetails{
+			DrawnNumber: protocol.Null[int](), NumberParity: protocol.Null[string](), Choices: choices, TechnicalLossPlayerIDs: offenders, Reason: "no answer",
+		}}
 	if winner == "" {
 		m.GameResult.WinnerPlayerID = protocol.Null[string]()
 	}

@@ -79,9 +79,9 @@ func TestResultsAreCompared(t *testing.T) {
 		own := r.plays(match)
 		over := r.over(match)
 		over.GameResult = &protocol.GameResult{
-			Status: protocol.StatusWin, WinnerPlayerID: protocol.Some("P01"), DrawnNumber: protocol.Some(7), NumberParity: protocol.Some("odd"), Reason: "x",
-			Choices: map[string]protocol.Choice{"P01": own, "P02": protocol.Odd},
-		}
+			Status: protocol.StatusWin, WinnerPlayerID: protocol.Some("P01"), ResultDetails: protocol.ResultDetails{
+				DrawnNumber: protocol.Some(7), NumberParity: protocol.Some("odd"), Choices: map[string]protocol.Choice{"P01": own, "P02": protocol.Odd}, Reason: "x",
+			}}
 		if i == 0 {
 			over.GameResult.Choices = map[string]protocol.Choice{"P01": protocol.Odd, "P02": protocol.Even}
 		}
@@ -102,9 +102,9 @@ func TestPlaysWithinItsRegistration(t *testing.T) {
 	}{
 		{"in the form for the player", "", "technical_loss", protocol.GameOver{Result: protocol.StatusTechnicalLoss, PointsEarned: protocol.Some(0)}},
 		{"by ids", "P02", "win", protocol.GameOver{GameResult: &protocol.GameResult{
-			Status: protocol.StatusWin, WinnerPlayerID: protocol.Some("P01"), DrawnNumber: protocol.Some(8),
-			Choices: map[string]protocol.Choice{"P01": protocol.Even, "P02": protocol.Odd},
-		}}},
+			Status: protocol.StatusWin, WinnerPlayerID: protocol.Some("P01"), ResultDetails: protocol.ResultDetails{
+				DrawnNumber: protocol.Some(8), Choices: map[string]protocol.Choice{"P01": protocol.Even, "P02": protocol.Odd},
+			}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

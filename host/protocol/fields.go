@@ -211,7 +211,7 @@ func shapeOf(t reflect.Type, m Type) *shape {
 		}
 		f.add(sf.Tag.Get("rule"), s)
 		if m != "" && sf.Tag.Get("optional") == string(m) {
-			f.need = optional
+			f.need, f.when = optional, nil
 		}
 		s.index[name] = len(s.fields)
 		s.fields = append(s.fields, f)

@@ -41,7 +41,7 @@ func (m *GameOver) Stated(self, opponent string) GameResult {
 	if len(flat) == 0 {
 		flat = nil // nothing is said, not that nobody chose
 	}
-	for _, choices := range []map[string]Choice{r.PlayerChoices, m.PlayerChoices, flat} {
+	for _, choices := range []map[string]Choice{m.PlayerChoices, flat} {
 		if r.Choices == nil {
 			r.Choices = choices
 		}
@@ -49,17 +49,11 @@ func (m *GameOver) Stated(self, opponent string) GameResult {
 	return r
 }
 
-// GameResult is the outcome of a match for its players. After a technical loss DrawnNumber and
-// NumberParity are null, and Choices holds only the choices that were made.
+// GameResult is the outcome of a match for its players.
 type GameResult struct {
-	Status                 string            `json:"status,omitzero" rule:"strict one=WIN,DRAW,TECHNICAL_LOSS" doc:"How the match ended."`
-	WinnerPlayerID         Opt[string]       `json:"winner_player_id,omitzero" rule:"id strict null when=status:WIN" doc:"The winner; null without one."` // null without a winner
-	DrawnNumber            Opt[int]          `json:"drawn_number,omitzero" rule:"strict null min=1 max=10 when=status:WIN,DRAW" doc:"The number drawn, 1 to 10; null after a technical loss."`
-	NumberParity           Opt[string]       `json:"number_parity,omitzero" rule:"one=even,odd strict null when=status:WIN,DRAW" doc:"The parity of the number; null after a technical loss."`
-	Choices                map[string]Choice `json:"choices,omitzero" rule:"strict orwild=player_choices" doc:"The choices that were made, by player."`
-	PlayerChoices          map[string]Choice `json:"player_choices,omitzero" doc:"Another name of choices, read from referees who use it."`
-	TechnicalLossPlayerIDs []string          `json:"technical_loss_player_ids,omitzero" rule:"each=id" doc:"The players at fault."`
-	Reason                 string            `json:"reason,omitzero" rule:"prose strict" doc:"How it came about, for people."`
+	Status         string      `json:"status,omitzero" rule:"strict one=WIN,DRAW,TECHNICAL_LOSS" doc:"How the match ended."`
+	WinnerPlayerID Opt[string] `json:"winner_player_id,omitzero" rule:"id strict null when=status:WIN" doc:"The winner; null without one."` // null without a winner
+	ResultDetails              // but for its status
 }
 
 // MatchResultReport reports the result of a match to the manager.
@@ -72,8 +66,7 @@ type MatchResultReport struct {
 func (m *MatchResultReport) Stated() GameResult {
 	r := GameResult{WinnerPlayerID: m.Result.Winner}
 	if d := m.Result.Details; d != nil {
-		r.Status, r.DrawnNumber, r.NumberParity, r.Choices = d.Status, d.DrawnNumber, d.NumberParity, d.Choices
-		r.TechnicalLossPlayerIDs, r.Reason = d.TechnicalLossPlayerIDs, d.Reason
+		r.Status, r.ResultDetails = d.Status, *d
 	}
 	return r
 }
@@ -85,14 +78,15 @@ type MatchResult struct {
 	Details *ResultDetails `json:"details,omitzero" rule:"strict" doc:"How it came about."`
 }
 
-// ResultDetails explains a reported result.
+// ResultDetails explains a result. After a technical loss DrawnNumber and
+// NumberParity are null, and Choices holds only the choices that were made.
 type ResultDetails struct {
 	DrawnNumber            Opt[int]          `json:"drawn_number,omitzero" rule:"strict null min=1 max=10 when=status:WIN,DRAW" doc:"The number drawn, 1 to 10; null after a technical loss."`
-	NumberParity           Opt[string]       `json:"number_parity,omitzero" rule:"one=even,odd null" doc:"The parity of the number; null after a technical loss."`
+	NumberParity           Opt[string]       `json:"number_parity,omitzero" rule:"one=even,odd strict null when=status:WIN,DRAW" optional:"MATCH_RESULT_REPORT" doc:"The parity of the number; null after a technical loss."`
 	Choices                map[string]Choice `json:"choices,omitzero" rule:"strict" doc:"The choices that were made, by player."`
 	Status                 string            `json:"status,omitzero" rule:"one=WIN,DRAW,TECHNICAL_LOSS" doc:"How the match ended."`
 	TechnicalLossPlayerIDs []string          `json:"technical_loss_player_ids,omitzero" rule:"each=id" doc:"The players at fault."`
-	Reason                 string            `json:"reason,omitzero" rule:"prose" doc:"How it came about, for people."`
+	Reason                 string            `json:"reason,omitzero" rule:"prose strict" optional:"MATCH_RESULT_REPORT" doc:"How it came about, for people."`
 }
 
 // MatchResultAck confirms that a report was recorded.

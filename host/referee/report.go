@@ -187,10 +187,7 @@ func (r *Referee) concludeReport(ctx context.Context, m *match, err error) error
 // gameResult is the outcome as players get it.
 func gameResult(m *match, p *game.Play) *protocol.GameResult {
 	d := detailsOf(m, p)
-	return &protocol.GameResult{
-		Status: d.Status, WinnerPlayerID: winnerOf(m, p), DrawnNumber: d.DrawnNumber, NumberParity: d.NumberParity,
-		Choices: d.Choices, TechnicalLossPlayerIDs: d.TechnicalLossPlayerIDs, Reason: d.Reason,
-	}
+	return &protocol.GameResult{Status: d.Status, WinnerPlayerID: winnerOf(m, p), ResultDetails: *d}
 }
 
 // matchResult is the outcome as the manager gets it.

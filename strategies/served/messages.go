@@ -63,10 +63,10 @@ func (s *seat) call(a *agent, t *strategies.Turn, match string) protocol.Message
 func (s *seat) outcome(a *agent, o *strategies.Outcome) protocol.Message {
 	own, other := a.name(), s.opponent(o.Opponent)
 	r := &protocol.GameResult{
-		Status: protocol.StatusWin, Choices: make(map[string]protocol.Choice), TechnicalLossPlayerIDs: []string{},
-		WinnerPlayerID: protocol.Null[string](), DrawnNumber: protocol.Null[int](), NumberParity: protocol.Null[string](),
-		Reason: "the match was decided by the number",
-	}
+		Status: protocol.StatusWin, WinnerPlayerID: protocol.Null[string](), ResultDetails: protocol.ResultDetails{
+			DrawnNumber: protocol.Null[int](), NumberParity: protocol.Null[string](), Choices: make(map[string]protocol.Choice),
+			TechnicalLossPlayerIDs: []string{}, Reason: "the match was decided by the number",
+		}}
 	if o.Drew {
 		r.DrawnNumber, r.NumberParity = protocol.Some(o.Number), protocol.Some(game.ParityOf(o.Number).String())
 	} else {

@@ -268,9 +268,10 @@ var noticeTests = map[string]step{
 		r.Status, r.WinnerPlayerID, r.Choices[t.opponent] = protocol.StatusDraw, protocol.Null[string](), t.chosen
 	})), next, invite, call, acks(overAs(func(t T, r *protocol.GameResult) {
 		*r = protocol.GameResult{
-			Status: protocol.StatusTechnicalLoss, WinnerPlayerID: protocol.Null[string](), DrawnNumber: protocol.Null[int](), NumberParity: protocol.Null[string](),
-			Choices: map[string]protocol.Choice{}, TechnicalLossPlayerIDs: t.players(), Reason: "neither player chose in time",
-		}
+			Status: protocol.StatusTechnicalLoss, WinnerPlayerID: protocol.Null[string](), ResultDetails: protocol.ResultDetails{
+				DrawnNumber: protocol.Null[int](), NumberParity: protocol.Null[string](),
+				Choices: map[string]protocol.Choice{}, TechnicalLossPlayerIDs: t.players(), Reason: "neither player chose in time",
+			}}
 	}))),
 	"over.again": kit.Script(invite, call, acks(over), acks(over)),
 	"error.ack":  kit.Script(invite, acks(gameError)),

@@ -202,9 +202,10 @@ func ended(t T, number int) *protocol.GameOver {
 		winner = t.ID
 	}
 	return &protocol.GameOver{Header: t.header(protocol.TypeGameOver), GameResult: &protocol.GameResult{
-		Status: protocol.StatusWin, WinnerPlayerID: protocol.Some(winner), DrawnNumber: protocol.Some(number), NumberParity: protocol.Some(parity),
-		Choices: map[string]protocol.Choice{t.ID: t.chosen, t.opponent: other(t.chosen)}, Reason: winner + " chose the parity of the drawn number",
-	}}
+		Status: protocol.StatusWin, WinnerPlayerID: protocol.Some(winner), ResultDetails: protocol.ResultDetails{
+			DrawnNumber: protocol.Some(number), NumberParity: protocol.Some(parity),
+			Choices: map[string]protocol.Choice{t.ID: t.chosen, t.opponent: other(t.chosen)}, Reason: winner + " chose the parity of the drawn number",
+		}}}
 }
 
 func over(t T) protocol.Message { return ended(t, 7) }

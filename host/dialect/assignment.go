@@ -22,7 +22,7 @@ const assigns = "hands-out-by-"
 // that it shows. It is empty where it names none of them.
 func AssignmentTrait(registration jsontext.Value) string {
 	meta := rawjson.Split(rawjson.Split(registration).Get("referee_meta")).Without("display_name").Encode()
-	for _, name := range protocol.AssignmentNames() {
+	for _, name := range protocol.AssignmentNames {
 		if bytes.Contains(meta, rawjson.Quote(name)) {
 			return assigns + name
 		}

@@ -64,7 +64,7 @@ func Named(name string) (*Dialect, error) {
 		switch change := traits[trait]; {
 		case change != nil:
 			change(&d)
-		case isAssignment && protocol.Assigns(assigned):
+		case isAssignment && slices.Contains(protocol.AssignmentNames, assigned):
 			d.Assignment = assigned
 		default:
 			return nil, fmt.Errorf("dialect %s: unknown trait %q", parts[0], trait)

@@ -65,7 +65,8 @@ func (r *Request) dispatch() *protocol.Error {
 	said := r.Header.MessageType
 	about, known := protocol.Describe(said)
 	named, found := protocol.TypeOfMethod(name)
-	means, assigns := said, protocol.Assigns(string(said)) || !known && protocol.Assigns(name)
+	assigning := func(name string) bool { return slices.Contains(protocol.AssignmentNames, name) }
+	means, assigns := said, assigning(string(said)) || !known && assigning(name)
 	if assigns {
 		means = protocol.TypeRoundAnnouncement
 	}

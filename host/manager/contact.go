@@ -231,7 +231,7 @@ func (m *Manager) Invited(match string) {
 // refuses notes that a referee has refused its matches.
 func (m *Manager) refuses(c *contact, err error) {
 	if wire.UnknownMethod(err) && c.forms == 0 {
-		c.forms = len(protocol.AssignmentNames()) // the caller has tried all of them
+		c.forms = len(protocol.AssignmentNames) // the caller has tried all of them
 	}
 	switch {
 	case !m.foreign(c):
@@ -255,7 +255,7 @@ func aboutSender(err error) bool {
 // tryNextForm has a referee that does not conduct assigned its matches in the next
 // form. After the last it is given up for good.
 func (m *Manager) tryNextForm(c *contact, why string) {
-	if c.forms < len(protocol.AssignmentNames()) {
+	if c.forms < len(protocol.AssignmentNames) {
 		c.forms++
 		c.peer.TryNextAssignment()
 		m.outdateContact(c)

@@ -107,16 +107,9 @@ func MethodsOf(t Type) []string {
 	return names
 }
 
-// assignments are the names, of types and of methods, under which managers assign a referee one
-// match at a time. Such a message stands for an announcement of that match alone.
-var assignments = []string{"START_MATCH", "MATCH_ASSIGNMENT", "start_match", "assign_match", "RUN_MATCH", "run_match", "ASSIGN_MATCH", "conduct_match"}
-
-// AssignmentNames returns the names under which managers assign a referee one match at a
-// time, the commonest first.
-func AssignmentNames() []string { return slices.Clone(assignments) }
-
-// Assigns reports whether a message of that name assigns a referee a single match.
-func Assigns(name string) bool { return slices.Contains(assignments, name) }
+// AssignmentNames are the names, of types and of methods, under which managers assign a referee one match
+// at a time, the commonest first. Such a message stands for an announcement of that match alone.
+var AssignmentNames = []string{"START_MATCH", "MATCH_ASSIGNMENT", "start_match", "assign_match", "RUN_MATCH", "run_match", "ASSIGN_MATCH", "conduct_match"}
 
 // exact outranks every other fit: the name is one of the protocol's own.
 const exact = 100

@@ -40,7 +40,7 @@ func TestOtherNamesHaveOneOwner(t *testing.T) {
 		add(slices.Concat(n.others, n.inner)...)
 	}
 	for _, words := range [][]string{
-		Joining, Declining, Enrolling, Rejecting, Receiving, Failing, Nobody, Winning, Losing, Drawing, subjects, negations, leagueWords, forbids, begunWords, notWords, fewWords, assignments,
+		Joining, Declining, Enrolling, Rejecting, Receiving, Failing, Nobody, Winning, Losing, Drawing, subjects, negations, leagueWords, forbids, begunWords, notWords, fewWords, AssignmentNames,
 	} {
 		add(words...)
 	}

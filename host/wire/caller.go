@@ -143,10 +143,10 @@ func (c *Caller) assign(ctx context.Context, p *Peer, name string, m *protocol.R
 // assignAnyhow tries every method of assignment on a referee that does not know
 // announcements. If none works, the error is that of the announcement.
 func (c *Caller) assignAnyhow(ctx context.Context, p *Peer, m *protocol.RoundAnnouncement, unknown error) (protocol.Message, error) {
-	if calls, err := p.Speaks().AssignmentCalls(protocol.AssignmentNames()[0], m); err != nil || len(calls) == 0 {
+	if calls, err := p.Speaks().AssignmentCalls(protocol.AssignmentNames[0], m); err != nil || len(calls) == 0 {
 		return nil, unknown // there is nothing to assign
 	}
-	for _, name := range protocol.AssignmentNames() {
+	for _, name := range protocol.AssignmentNames {
 		answer, err := c.assign(ctx, p, name, m)
 		if UnknownMethod(err) {
 			continue

@@ -129,7 +129,7 @@ func (p *Peer) AssignedBy() string {
 func (p *Peer) TryNextAssignment() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	names := slices.DeleteFunc(protocol.AssignmentNames(), func(name string) bool { return name == p.Dialect.Assignment })
+	names := slices.DeleteFunc(slices.Clone(protocol.AssignmentNames), func(name string) bool { return name == p.Dialect.Assignment })
 	p.assignment = names[(slices.Index(names, p.assignment)+1)%len(names)]
 }
 

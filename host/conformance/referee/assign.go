@@ -68,7 +68,7 @@ func (t *T) findAssignment() {
 		}
 		return a
 	}
-	for _, name := range slices.Concat([]string{""}, protocol.AssignmentNames()) {
+	for _, name := range slices.Concat([]string{""}, protocol.AssignmentNames) {
 		a := try(name)
 		if name == "" && !begun(0) && (a.UnknownMessage() || a.Plain) { // other ids, wrappings and tools
 			m := t.newMatch(nil)

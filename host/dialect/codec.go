@@ -1,24 +1,17 @@
 package dialect
 
 import (
-	"slices"
-
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// A Codec reads requests and answers in any of its dialects. It is safe for concurrent use.
-type Codec struct {
-	mode     protocol.Mode
-	dialects []*Dialect
-}
+// A Codec reads requests and answers in any known dialect. It is safe for concurrent use.
+type Codec struct{ mode protocol.Mode }
 
-// NewCodec returns a codec that recognizes all known dialects, and more after them.
-func NewCodec(mode protocol.Mode, more ...*Dialect) *Codec {
-	return &Codec{mode, append(slices.Clip(known), more...)}
-}
+// NewCodec returns a codec that asks so much of messages.
+func NewCodec(mode protocol.Mode) *Codec { return &Codec{mode} }
 
 // Mode returns how much the codec asks of messages.
 func (c *Codec) Mode() protocol.Mode { return c.mode }
@@ -104,7 +97,7 @@ func (c *Codec) open(r *Request, bare bool) (refusal *protocol.Error) {
 		}
 	}
 	if _, served := protocol.TypeOfMethod(r.tool); refusal == nil && (served || r.tool == "") {
-		r.Dialect = c.refine(r.Dialect, r.Method, r.doc)
+		r.Dialect = r.Dialect.refined(r.Method, r.doc)
 	}
 	r.Header = protocol.ReadHeader(r.doc)
 	if refusal != nil {

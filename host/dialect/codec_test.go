@@ -1,7 +1,6 @@
 package dialect
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -53,21 +52,6 @@ func TestDispatch(t *testing.T) {
 				t.Errorf("%v: %s: %d (%v), want %d", mode, tt.name, e.Form().RPC, e, tt.rpc)
 			}
 		}
-	}
-	for _, own := range []*Dialect{
-		{Name: "take-message", Request: Place{Method: "take_message", Message: "message"}},
-		{Name: "own-methods", Request: Place{Message: "msg"}},
-	} {
-		method := cmp.Or(own.Request.Method, "handle_game_invitation")
-		req, err := opens(NewCodec(protocol.Strict, own), method, params(own.Request.Message, invitation))
-		if err != nil || req.Dialect != own {
-			t.Errorf("%s is only described, and opened as %s: %v", own.Name, req.Dialect.Name, err)
-		}
-	}
-	alike := &Dialect{Name: "alike", Request: Tool.Request}
-	req, err := opens(NewCodec(protocol.Strict, alike), Tool.Request.Method, params("name", `"handle_game_invitation"`, "arguments", invitation))
-	if err != nil || req.Dialect != Tool {
-		t.Errorf("beside a dialect in the same place: %v", err)
 	}
 }
 

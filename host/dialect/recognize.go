@@ -12,7 +12,7 @@ import (
 // wrapped returns the dialect by whose place a request is wrapped, or [Contracts].
 func (c *Codec) wrapped(method string, params rawjson.Object) (*Dialect, *protocol.Error) {
 	var found, owner *Dialect
-	for _, d := range c.dialects {
+	for _, d := range known {
 		switch p := d.Request; {
 		case !p.structured() || d.Marks != nil:
 		case !p.fits(method, params):
@@ -34,11 +34,11 @@ func (c *Codec) wrapped(method string, params rawjson.Object) (*Dialect, *protoc
 	return cmp.Or(found, owner, Contracts), nil
 }
 
-// refine returns the dialect of a message with the wrapping of d: the first whose marks it has, or
+// refined returns the dialect of a message with the wrapping of d: the first whose marks it has, or
 // else the first without marks; where there is no wrapping, of those that use the method for its type.
-func (c *Codec) refine(d *Dialect, method string, message rawjson.Object) *Dialect {
+func (d *Dialect) refined(method string, message rawjson.Object) *Dialect {
 	t, best := protocol.TypeOf(message), (*Dialect)(nil)
-	for _, other := range c.dialects {
+	for _, other := range known {
 		if other.Request != d.Request || best != nil && other.Marks == nil {
 			continue
 		}

@@ -11,17 +11,13 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// An Outcome is how a match ended, whichever form the referee used.
+// An Outcome is how a match ended, whichever form the referee used: its Status is StatusWin, StatusDraw or
+// StatusTechnicalLoss, or empty where nothing that the message says shows how the match ended. The players
+// at fault in a technical loss are sorted.
 type Outcome struct {
-	// Status is StatusWin, StatusDraw or StatusTechnicalLoss; empty where the message
-	// does not say how the match ended, and nothing that it says shows it.
-	Status    string
-	Winner    string                     // id, empty without one
-	Drawn     protocol.Opt[int]          // the number; absent after a technical loss
-	Choices   map[string]protocol.Choice // that were made, by player
-	Score     map[string]int             // points by player; nil where the referee gave none
-	Offenders []string                   // the players at fault in a technical loss, sorted
-	Reason    string                     // the referee's sentence about it
+	protocol.GameResult                // Choices and TechnicalLossPlayerIDs name the players by their ids
+	Winner              string         // id, empty without one
+	Score               map[string]int // points by player; nil where the referee gave none
 }
 
 // ReportedOutcome reads a reported result between the players a and b. A missing status follows
@@ -33,20 +29,12 @@ type Outcome struct {
 // The error says how the report contradicts itself: a winner who is neither player, a win without a
 // winner, a tie with one.
 func ReportedOutcome(m *protocol.MatchResultReport, a, b string) (Outcome, error) {
-	o := stated(m.Stated(), m.Result.Score)
+	o := Outcome{GameResult: m.Stated(), Winner: m.Result.Winner.Value(), Score: m.Result.Score}
 	o.call(func(id string) string { return protocol.PlayerOf(id, a, b) })
 	if o.Status == "" {
-		o.derive(a, b, m.Result.Winner != protocol.Opt[string]{})
+		o.derive(a, b)
 	}
 	return o.settled(m.MessageType, a, b)
-}
-
-// stated returns what a result states, in its own words.
-func stated(r protocol.GameResult, score map[string]int) Outcome {
-	return Outcome{
-		Status: strings.ToUpper(r.Status), Winner: r.WinnerPlayerID.Value(), Drawn: r.DrawnNumber,
-		Choices: r.Choices, Score: score, Offenders: r.TechnicalLossPlayerIDs, Reason: r.Reason,
-	}
 }
 
 // OutcomeFor reads a result sent to the player self about a match against opponent, in any form
@@ -55,12 +43,11 @@ func stated(r protocol.GameResult, score map[string]int) Outcome {
 // self, and name its display name, for a result that names players by them.
 func OutcomeFor(m *protocol.GameOver, self, name, opponent string, role game.Role) (Outcome, error) {
 	r := m.Stated(self, opponent)
-	o := stated(r, nil)
+	o := Outcome{GameResult: r, Winner: r.WinnerPlayerID.Value()}
 	if points, given := m.PointsEarned.Get(); given {
 		o.Score = map[string]int{self: points}
 	}
-	winner, named := protocol.WinnerIn(r.Status)
-	if named && o.Winner == "" { // in the status
+	if winner, named := protocol.WinnerIn(r.Status); named && o.Winner == "" { // in the status
 		o.Status, o.Winner = protocol.StatusWin, winner
 	}
 	sides := map[game.Role][2]string{game.RoleA: {self, opponent}, game.RoleB: {opponent, self}}[role]
@@ -87,7 +74,7 @@ func OutcomeFor(m *protocol.GameOver, self, name, opponent string, role game.Rol
 		o.Status, o.Winner = protocol.StatusWin, cmp.Or(o.Winner, opponent)
 	case o.Status != protocol.StatusTechnicalLoss: // none, or a word of its own
 		o.Status = ""
-		o.derive(self, opponent, r.WinnerPlayerID != protocol.Opt[string]{})
+		o.derive(self, opponent)
 	}
 	return o.settled(m.MessageType, self, opponent)
 }
@@ -104,8 +91,9 @@ func Opponent(m *protocol.GameOver, self string) string {
 }
 
 // call gives the players the ids that a function has for what the outcome calls them, such as
-// their roles, and reads nobody and choices in any spelling.
+// their roles, and reads nobody, choices and the status in any spelling.
 func (o *Outcome) call(id func(string) string) {
+	o.Status = strings.ToUpper(o.Status)
 	if protocol.Means(protocol.Nobody, o.Winner) {
 		o.Winner = ""
 	}
@@ -121,19 +109,17 @@ func (o *Outcome) call(id func(string) string) {
 }
 
 // derive finds the status, and where choices and number show it the winner, of a result without a
-// status. Said is whether the message says who has won, or that nobody has.
-func (o *Outcome) derive(a, b string, said bool) {
+// status. That nobody has won counts where the message says so.
+func (o *Outcome) derive(a, b string) {
 	first, err := game.ParseParity(string(o.Choices[a]))
 	second, failed := game.ParseParity(string(o.Choices[b]))
-	number, drawn := o.Drawn.Get()
+	number, drawn := o.DrawnNumber.Get()
 	played := err == nil && failed == nil
 	switch {
-	case o.Winner != "" && (len(o.Offenders) > 0 || o.Choices != nil && !played):
+	case len(o.TechnicalLossPlayerIDs) > 0, o.Winner != "" && o.Choices != nil && !played:
 		o.Status = protocol.StatusTechnicalLoss
 	case o.Winner != "":
 		o.Status = protocol.StatusWin
-	case len(o.Offenders) > 0:
-		o.Status = protocol.StatusTechnicalLoss
 	case played && drawn && first != second:
 		o.Status, o.Winner = protocol.StatusWin, a
 		if game.ParityOf(number) == second {
@@ -143,7 +129,7 @@ func (o *Outcome) derive(a, b string, said bool) {
 		o.Status = protocol.StatusDraw
 	case o.Score != nil && o.Score[a] == 0 && o.Score[b] == 0:
 		o.Status = protocol.StatusTechnicalLoss
-	case said, played && first == second:
+	case o.WinnerPlayerID != protocol.Opt[string]{}, played && first == second:
 		o.Status = protocol.StatusDraw
 	}
 }
@@ -151,8 +137,9 @@ func (o *Outcome) derive(a, b string, said bool) {
 // ByFacts returns who of a and b has won by the choices and the number that the outcome
 // holds, "" for nobody, and whether it holds them.
 func (o Outcome) ByFacts(a, b string) (winner string, known bool) {
-	facts := Outcome{Drawn: o.Drawn, Choices: o.Choices}
-	facts.derive(a, b, false)
+	var facts Outcome
+	facts.DrawnNumber, facts.Choices = o.DrawnNumber, o.Choices
+	facts.derive(a, b)
 	return facts.Winner, facts.Status == protocol.StatusWin || facts.Status == protocol.StatusDraw
 }
 
@@ -172,14 +159,14 @@ func (o Outcome) settled(t protocol.Type, a, b string) (Outcome, error) {
 		return wrong("there is no status " + o.Status)
 	}
 	if o.Status != protocol.StatusTechnicalLoss {
-		o.Offenders = nil
+		o.TechnicalLossPlayerIDs = nil
 		return o, nil
 	}
-	if len(o.Offenders) == 0 {
-		o.Offenders = slices.DeleteFunc([]string{a, b}, func(id string) bool { return id == o.Winner })
+	if len(o.TechnicalLossPlayerIDs) == 0 {
+		o.TechnicalLossPlayerIDs = slices.DeleteFunc([]string{a, b}, func(id string) bool { return id == o.Winner })
 	}
-	o.Offenders = slices.Sorted(slices.Values(o.Offenders))
-	for _, id := range o.Offenders {
+	o.TechnicalLossPlayerIDs = slices.Sorted(slices.Values(o.TechnicalLossPlayerIDs))
+	for _, id := range o.TechnicalLossPlayerIDs {
 		if id != a && id != b || id == o.Winner {
 			return wrong(id + " cannot be at fault")
 		}

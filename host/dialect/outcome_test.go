@@ -15,7 +15,7 @@ func outcomeText(o Outcome) string {
 	if o.Winner != "" {
 		s += " of " + o.Winner
 	}
-	for _, id := range o.Offenders {
+	for _, id := range o.TechnicalLossPlayerIDs {
 		s += " fault " + id
 	}
 	return s
@@ -122,8 +122,8 @@ func TestOutcomeForPlayer(t *testing.T) {
 		if err != nil {
 			got = string(CodeOf(err))
 		}
-		if got != tt.want || o.Drawn.Value() != tt.number {
-			t.Errorf("%s: %s with %d, want %s with %d", what, got, o.Drawn.Value(), tt.want, tt.number)
+		if got != tt.want || o.DrawnNumber.Value() != tt.number {
+			t.Errorf("%s: %s with %d, want %s with %d", what, got, o.DrawnNumber.Value(), tt.want, tt.number)
 		}
 		if diff := cmp.Diff(tt.choices, o.Choices); diff != "" && err == nil {
 			t.Errorf("%s: choices %s", what, diff)

@@ -49,12 +49,12 @@ func outcome(own string, t strategies.Turn, chosen game.Parity, r dialect.Outcom
 	if r.Choices == nil || len(r.Choices) > 0 && o.Choice == o.OpponentChoice && o.Choice == game.NoParity {
 		o.Choice = chosen
 	}
-	o.Number, o.Drew = r.Drawn.Get()
+	o.Number, o.Drew = r.DrawnNumber.Get()
 	switch {
 	case r.Status == "": // nobody has said
 	case r.Status == protocol.StatusDraw:
 		o.Result, o.Points = game.Tie, game.TiePoints
-	case slices.Contains(r.Offenders, own):
+	case slices.Contains(r.TechnicalLossPlayerIDs, own):
 		o.Result = game.TechnicalLoss
 	case r.Winner == own:
 		o.Result, o.Points = game.Win, game.WinPoints

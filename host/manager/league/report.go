@@ -203,14 +203,14 @@ func readOutcome(m *protocol.MatchResultReport, ids [2]string, draw game.Draw, s
 			o.results[i] = game.Tie
 		case told.Winner == id:
 			o.results[i] = game.Win
-		case slices.Contains(told.Offenders, id):
+		case slices.Contains(told.TechnicalLossPlayerIDs, id):
 			o.results[i] = game.TechnicalLoss
 		default:
 			o.results[i] = game.Loss
 		}
 	}
 	technical := o.verdict().Technical()
-	if n, drawn := told.Drawn.Get(); drawn && !technical {
+	if n, drawn := told.DrawnNumber.Get(); drawn && !technical {
 		if _, can := draw.Index(n); !can && draw.Size() > 0 || n < 0 || n > math.MaxInt32 {
 			return o, mismatch("drawn_number", fmt.Sprintf("the number %d cannot be drawn; the draw is %s", n, draw))
 		}

@@ -37,29 +37,27 @@ func (c *checker) pointer() string {
 func (c *checker) enter(name string) { c.path = append(c.path, name) }
 func (c *checker) leave()            { c.path = c.path[:len(c.path)-1] }
 
-// object checks an object that has been split. Like the checks below it sets what it checks in the
-// Go type that is at a place.
-func (c *checker) object(doc rawjson.Object, s *shape, at unsafe.Pointer) {
+// object checks an object, of which the message has been split, and one inside it not: doc or v is nil.
+// Like the checks below it sets what it checks in the Go type that is at a place.
+func (c *checker) object(doc rawjson.Object, v jsontext.Value, s *shape, at unsafe.Pointer) {
 	var seen sight
 	for i := range doc {
 		if n, known := s.index[doc[i].Name]; known {
 			c.member(s, n, doc[i].Value, &seen, at)
 		}
 	}
-	c.whole(s, &seen)
-}
-
-// nested checks an object inside the message, which has been read before.
-func (c *checker) nested(v jsontext.Value, s *shape, at unsafe.Pointer) {
-	var seen sight
-	t := rawjson.Walk(v)
-	for t.More() {
+	for t := rawjson.Walk(v); t.More(); {
 		n, known := s.index[string(rawjson.Text(t.Value()))]
 		if value := t.Value(); known {
 			c.member(s, n, value, &seen, at)
 		}
 	}
-	c.whole(s, &seen)
+	c.missing(s, &seen)
+	if sub := s.parts[seen.on]; seen.part != nil && sub != nil {
+		c.enter(s.part)
+		c.object(nil, seen.part, sub, reflect.New(sub.goType).UnsafePointer()) // the message keeps it as it is
+		c.leave()
+	}
 }
 
 type sight struct {
@@ -99,16 +97,6 @@ func (c *checker) member(s *shape, n int, v jsontext.Value, seen *sight, of unsa
 	seen.here |= 1 << n
 	if f.name == s.on && v.Kind() == '"' {
 		seen.on = string(rawjson.Text(v))
-	}
-}
-
-// whole checks the rules that concern several members.
-func (c *checker) whole(s *shape, seen *sight) {
-	c.missing(s, seen)
-	if sub := s.parts[seen.on]; seen.part != nil && sub != nil {
-		c.enter(s.part)
-		c.nested(seen.part, sub, reflect.New(sub.goType).UnsafePointer()) // the message keeps it as it is
-		c.leave()
 	}
 }
 
@@ -164,7 +152,7 @@ func (c *checker) value(f *field, v jsontext.Value, at unsafe.Pointer) bool {
 			made := reflect.New(f.goType).UnsafePointer()
 			*(*unsafe.Pointer)(at), at = made, made
 		}
-		c.nested(v, f.sub, at)
+		c.object(nil, v, f.sub, at)
 		return true
 	case kindList:
 		lacks := c.lacks

@@ -21,7 +21,7 @@ func Decode(t Type, message rawjson.Object, mode Mode, request *Header) (Message
 	m := e.blank()
 	c := checker{mode: mode, request: request != nil}
 	c.path = c.room[:0]
-	c.object(message, e.table(), placeOf(m))
+	c.object(message, nil, e.table(), placeOf(m))
 	// A type that nobody knows, or none, stands for the expected one in tolerant mode.
 	if said := TypeOf(message); said != "" && said != t && (mode == Strict || messages.byType[said] != nil) {
 		c.foundIn("message_type", "enum", CodeInvalidFieldType)

@@ -84,7 +84,7 @@ func TestPlainMessages(t *testing.T) {
 		got := asPackageJSON(t, m)
 		reread := New(m.Head().MessageType)
 		reread.Head().Protocol = ""
-		new(checker).object(parsed(t, got), messages.byType[m.Head().MessageType].table(), placeOf(reread))
+		new(checker).object(parsed(t, got), nil, messages.byType[m.Head().MessageType].table(), placeOf(reread))
 		if diff := cmp.Diff(m, reread, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
 			t.Errorf("%s is read otherwise:\n%s", got, diff)
 		}

@@ -134,7 +134,7 @@ func ReadData[T QueryData](m *LeagueQueryResponse) (T, error) {
 		return data, errors.New("protocol: the answer to the query has no data")
 	}
 	c := checker{mode: Tolerant}
-	c.nested(m.Data, shapeOf(reflect.TypeFor[T](), ""), unsafe.Pointer(&data))
+	c.object(nil, m.Data, shapeOf(reflect.TypeFor[T](), ""), unsafe.Pointer(&data))
 	for _, f := range c.findings {
 		if c.lacks && f.Rule != "required" {
 			return data, fmt.Errorf("protocol: read the data of %s: %s", m.QueryType, sentence(f, 1))

@@ -89,7 +89,7 @@ func TestOptional(t *testing.T) {
 		var h, copied holder
 		var c checker
 		table := shapeOf(reflect.TypeFor[holder](), "")
-		c.object(parsed(t, []byte(text)), table, unsafe.Pointer(&h))
+		c.object(parsed(t, []byte(text)), nil, table, unsafe.Pointer(&h))
 		w := memberWriter{}
 		w.members(table.fields, unsafe.Pointer(&h))
 		if raw, err := w.closed(0); err != nil || string(raw) != text {

@@ -75,9 +75,7 @@ func (d *Dialect) nameOf(t protocol.Type) string {
 // MethodsOf returns all names of a request of the type, the dialect's own first:
 // what to try, in order, when the peer does not know a method.
 func (d *Dialect) MethodsOf(t protocol.Type) []string {
-	own := d.nameOf(t)
-	others := slices.DeleteFunc(protocol.MethodsOf(t), func(name string) bool { return name == own })
-	return append([]string{own}, others...)
+	return protocol.MethodsOf(t, d.nameOf(t))
 }
 
 // edited applies the edits to an encoded message, and the omissions to a request.

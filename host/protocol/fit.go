@@ -94,11 +94,11 @@ var otherMethods = map[Type][]string{
 	TypeLeagueStandingsUpdate: {"standings_update"},
 }
 
-// MethodsOf returns the names under which programs take requests of a type, those of
-// the protocol first.
-func MethodsOf(t Type) []string {
+// MethodsOf returns the names under which programs take requests of a type: one of a dialect's
+// own, those of the protocol, and others.
+func MethodsOf(t Type, own string) []string {
 	about, _ := Describe(t)
-	var names []string
+	names := []string{own}
 	for _, name := range slices.Concat(about.Names, otherMethods[t], []string{"handle_" + lower(t), "receive_" + lower(t)}) {
 		if !slices.Contains(names, name) {
 			names = append(names, name)

@@ -56,7 +56,7 @@ func BenchmarkValidate(b *testing.B) {
 		doc, at := parsed(b, raw), placeOf(New(s.message.Head().MessageType))
 		for b.Loop() {
 			var c checker
-			if c.object(doc, shape, at); c.findings != nil {
+			if c.object(doc, nil, shape, at); c.findings != nil {
 				b.Fatal(c.findings)
 			}
 		}

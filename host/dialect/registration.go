@@ -136,8 +136,9 @@ func Words(body []byte) string {
 // FindBeginning reads what an answer to START_LEAGUE, or the text of a refusal,
 // says of the start of a league, in whatever wrapping and words.
 func FindBeginning(answer []byte) protocol.Beginning {
-	if doc := locate(answer); doc != nil {
-		return protocol.BeginningIn(doc)
+	doc := locate(answer)
+	if doc != nil {
+		answer = nil // its members say it
 	}
-	return protocol.ReadBeginning(string(answer))
+	return protocol.ReadBeginning(string(answer), doc)
 }

@@ -234,8 +234,25 @@ var (
 	}, unknowns...)
 )
 
-// ReadBeginning returns what a manager says in a text of the start of its league.
-func ReadBeginning(text string) Beginning {
+// The members of an answer to START_LEAGUE that speak, and those that are true or false.
+var (
+	saying   = []string{"status", "state", "message", "msg", "detail", "reason", "result", "info", "response", "text", "description", "error", "message_type"}
+	starting = []string{"started", "success", "ok", "accepted"}
+)
+
+// ReadBeginning returns what a manager says of the start of its league, in a text and the members of an answer.
+func ReadBeginning(text string, doc rawjson.Object) Beginning {
+	for _, name := range saying {
+		text += "\n" + string(rawjson.Text(doc.Get(name)))
+	}
+	for _, name := range starting {
+		switch doc.Get(name).Kind() {
+		case 'f':
+			text += "\n" + notWords[0]
+		case 't':
+			text += "\n" + name
+		}
+	}
 	text = strings.NewReplacer("_", " ", "-", " ").Replace(strings.ToLower(text))
 	says := func(words []string) bool { return has(text, words) }
 	begun := says(begunWords) && !says(notWords)
@@ -250,29 +267,6 @@ func ReadBeginning(text string) Beginning {
 		return Denied
 	}
 	return Unsaid
-}
-
-// The members of an answer to START_LEAGUE that speak, and those that are true or false.
-var (
-	saying   = []string{"status", "state", "message", "msg", "detail", "reason", "result", "info", "response", "text", "description", "error", "message_type"}
-	starting = []string{"started", "success", "ok", "accepted"}
-)
-
-// BeginningIn is [ReadBeginning] of the members of an answer.
-func BeginningIn(doc rawjson.Object) Beginning {
-	var said []string
-	for _, name := range saying {
-		said = append(said, string(rawjson.Text(doc.Get(name))))
-	}
-	for _, name := range starting {
-		switch doc.Get(name).Kind() {
-		case 'f':
-			said = append(said, notWords[0])
-		case 't':
-			said = append(said, name)
-		}
-	}
-	return ReadBeginning(strings.Join(said, "\n"))
 }
 
 // welcomes and refusals are words of tools that answer a registration in prose.

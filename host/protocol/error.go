@@ -131,32 +131,13 @@ func (e *Error) Data(h Header) (jsontext.Value, error) {
 
 // Message returns e as a message under the header h, whose message type it sets: a LEAGUE_ERROR
 // from the manager, a [*GameError] from another agent. A referee that announces a retry fills in
-// the rest of that. The error is that of encoding e.Context.
+// the rest of that. Those details that belong to the top level go into the header: its own fields,
+// and beside them the rest. The error is that of encoding e.Context.
 func (e *Error) Message(h Header) (Message, error) {
-	kind := TypeGameError
+	h.Protocol, h.MessageType, h.extra = Version, TypeGameError, nil
 	if role, _, _ := ParseSender(h.Sender); role == RoleManager {
-		kind = TypeLeagueError
+		h.MessageType = TypeLeagueError
 	}
-	context, err := e.details(&h, kind)
-	if err != nil {
-		return nil, err
-	}
-	player, _ := e.Context["player_id"].(string)
-	m := &GameError{
-		Header: h, ErrorCode: string(e.Code), ErrorName: e.Code.Name(), ErrorDescription: e.Code.Name(),
-		Detail: e.Detail, Retryable: Some(e.Code.Retryable()), OriginalMessageType: e.Original, Context: context,
-	}
-	if kind == TypeLeagueError {
-		return &leagueError{GameError: *m, PlayerID: player, Context: context}, nil
-	}
-	m.PlayerID, m.AffectedPlayer = player, player
-	return m, nil
-}
-
-// details encodes the context, and copies those details that belong to the top
-// level into the header: its own fields, and beside them the rest.
-func (e *Error) details(h *Header, t Type) (context jsontext.Value, err error) {
-	h.Protocol, h.MessageType, h.extra = Version, t, nil
 	all := make(map[string]any)
 	if e.Code == CodeTokenInvalid && e.Original != "" {
 		all["action"] = e.Original // what the token was shown for
@@ -165,7 +146,8 @@ func (e *Error) details(h *Header, t Type) (context jsontext.Value, err error) {
 	if len(e.Violations) > 0 {
 		all["violations"] = e.Violations
 	}
-	if context, err = json.Marshal(all, plain); err != nil {
+	context, err := json.Marshal(all, plain)
+	if err != nil {
 		return nil, fmt.Errorf("protocol: encode the context of %s: %w", e.Code, err)
 	}
 	for _, m := range rawjson.Split(context) {
@@ -173,7 +155,16 @@ func (e *Error) details(h *Header, t Type) (context jsontext.Value, err error) {
 			h.extra = append(h.extra, m)
 		}
 	}
-	return context, nil
+	player, _ := e.Context["player_id"].(string)
+	m := &GameError{
+		Header: h, ErrorCode: string(e.Code), ErrorName: e.Code.Name(), ErrorDescription: e.Code.Name(),
+		Detail: e.Detail, Retryable: Some(e.Code.Retryable()), OriginalMessageType: e.Original, Context: context,
+	}
+	if h.MessageType == TypeLeagueError {
+		return &leagueError{GameError: *m, PlayerID: player, Context: context}, nil
+	}
+	m.PlayerID, m.AffectedPlayer = player, player
+	return m, nil
 }
 
 // leagueError is a refusal by the manager: the data of a JSON-RPC error, or a

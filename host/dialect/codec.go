@@ -60,30 +60,10 @@ func (c *Codec) Open(rpc *jsonrpc.Request) (*Request, error) {
 		return r, refuseShape("", `The request has no "jsonrpc": "2.0" around it.`)
 	}
 	r.doc = rawjson.Split(r.Raw)
-	if refusal := c.open(r, bare); refusal != nil {
-		return r, refusal
-	}
-	return r, nil
-}
-
-// OpenBody is [Codec.Open] for a body that nobody has read; without a Request where it is no
-// JSON object.
-func (c *Codec) OpenBody(body []byte) (*Request, error) {
-	doc, err := rawjson.Parse(body)
-	if err != nil {
-		return nil, err
-	}
-	rpc := &jsonrpc.Request{Method: doc.Text("method"), Params: doc.Get("params"), ID: doc.Get("id"), Raw: body}
-	if doc.Get("jsonrpc") == nil && rpc.Method == "" {
-		rpc.Kind = jsonrpc.KindObject
-	}
-	return c.Open(rpc)
-}
-
-func (c *Codec) open(r *Request, bare bool) (refusal *protocol.Error) {
+	var refusal *protocol.Error
 	if !bare {
 		if r.Dialect, refusal = c.wrapped(r.Method, r.doc); refusal != nil {
-			return refusal
+			return r, refusal
 		}
 	}
 	if r.Dialect.Request.structured() {
@@ -102,13 +82,27 @@ func (c *Codec) open(r *Request, bare bool) (refusal *protocol.Error) {
 	r.Header = protocol.ReadHeader(r.doc)
 	if refusal != nil {
 		refusal.Original = r.Header.MessageType
-		return refusal
+		return r, refusal
 	}
 	if refusal := r.dispatch(); refusal != nil {
-		return refusal
+		return r, refusal
 	}
 	r.respell()
-	return nil
+	return r, nil
+}
+
+// OpenBody is [Codec.Open] for a body that nobody has read; without a Request where it is no
+// JSON object.
+func (c *Codec) OpenBody(body []byte) (*Request, error) {
+	doc, err := rawjson.Parse(body)
+	if err != nil {
+		return nil, err
+	}
+	rpc := &jsonrpc.Request{Method: doc.Text("method"), Params: doc.Get("params"), ID: doc.Get("id"), Raw: body}
+	if doc.Get("jsonrpc") == nil && rpc.Method == "" {
+		rpc.Kind = jsonrpc.KindObject
+	}
+	return c.Open(rpc)
 }
 
 // Decode validates the message against its field rules and returns it as its Go

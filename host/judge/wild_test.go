@@ -37,7 +37,7 @@ func (b *book) personal(match, to, words string) {
 	b.t.Helper()
 	m := b.over(match, to)
 	g := m.GameResult
-	m.Result, m.DrawnNumber, m.PlayerChoices, m.GameResult = words, g.DrawnNumber, g.Choices, nil
+	m.Result, m.GameResult = words, &protocol.GameResult{ResultDetails: protocol.ResultDetails{DrawnNumber: g.DrawnNumber, Choices: g.Choices}}
 }
 
 // Leagues of programs with other habits are judged like ours: what they write is

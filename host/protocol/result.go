@@ -16,7 +16,6 @@ type GameOver struct {
 	OpponentChoice Choice            `json:"opponent_choice,omitzero" doc:"Flat form: the other's choice."`
 	DrawnNumber    Opt[int]          `json:"drawn_number,omitzero" rule:"null" doc:"Flat form: the number drawn."`
 	PointsEarned   Opt[int]          `json:"points_earned,omitzero" doc:"Flat form: this player's points."`
-	PlayerChoices  map[string]Choice `json:"player_choices,omitzero" doc:"Another name of choices, read from referees who use it."`
 	Reason         string            `json:"reason,omitzero" rule:"prose" doc:"Flat form: how it came about."`
 	DrawKey        string            `json:"draw_key,omitzero" doc:"The key of the draw, revealed to a player that got a commitment to it."`
 	DrawNonces     map[string]string `json:"draw_nonces,omitzero" doc:"What the players added to the draw, by player."`
@@ -38,13 +37,8 @@ func (m *GameOver) Stated(self, opponent string) GameResult {
 	r.Reason = cmp.Or(r.Reason, m.Reason)
 	flat := map[string]Choice{self: m.YourChoice, opponent: m.OpponentChoice}
 	maps.DeleteFunc(flat, func(id string, c Choice) bool { return id == "" || c == "" })
-	if len(flat) == 0 {
-		flat = nil // nothing is said, not that nobody chose
-	}
-	for _, choices := range []map[string]Choice{m.PlayerChoices, flat} {
-		if r.Choices == nil {
-			r.Choices = choices
-		}
+	if r.Choices == nil && len(flat) > 0 { // else nothing is said, not that nobody chose
+		r.Choices = flat
 	}
 	return r
 }

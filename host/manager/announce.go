@@ -112,7 +112,7 @@ func (m *Manager) standingsUpdate(round int) func(*contact) protocol.Message {
 // roundOver returns what writes ROUND_COMPLETED.
 func (m *Manager) roundOver(round int) func(*contact) protocol.Message {
 	sum := m.state.Summary(round)
-	next := protocol.NoRound()
+	next := protocol.Round{Opt: protocol.Null[int]()}
 	if round < m.state.Rounds() {
 		next = protocol.RoundNumber(round + 1)
 	}

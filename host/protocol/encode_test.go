@@ -74,7 +74,7 @@ func TestPlainMessages(t *testing.T) {
 			&Ack{with("ROUND_COMPLETED_ACK"), StatusAcknowledged, heron, refOne, flag, "v2", "a \"text\""},
 			&GameJoinAck{with(TypeGameJoinAck), heron, clock("09:00:00"), flag, flags[len(flags)-1-i], "ACK", "commit-1"})
 	}
-	for _, c := range []*ChoiceContext{nil, {}, {OpponentID: otter, RoundID: NoRound(), YourStandings: &OwnStandings{Wins: Some(0)}}} {
+	for _, c := range []*ChoiceContext{nil, {}, {OpponentID: otter, RoundID: Round{Opt: Null[int]()}, YourStandings: &OwnStandings{Wins: Some(0)}}} {
 		all = append(all, &ChooseParityCall{with(TypeChooseParityCall), heron, c, clock("09:00:30"), "c0ffee"})
 	}
 	all = append(all,
@@ -113,7 +113,7 @@ func TestBroadcastIsTheMessage(t *testing.T) {
 	for _, s := range samples(t) {
 		asPackageJSON(t, s.message)
 	}
-	for _, r := range []Round{{}, NoRound(), RoundNumber(7)} {
+	for _, r := range []Round{{}, Round{Opt: Null[int]()}, RoundNumber(7)} {
 		ack := &Ack{Header: NewHeader("GAME_OVER_ACK", "player:\"P01\"\n", "", "é\u2028"), Status: StatusAcknowledged, RefereeID: "<&>"}
 		ack.RoundID = r
 		asPackageJSON(t, ack)

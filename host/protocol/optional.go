@@ -69,9 +69,6 @@ type Round struct {
 // RoundNumber returns the round with number n.
 func RoundNumber(n int) Round { return Round{Opt: Some(n)} }
 
-// NoRound returns an explicit null.
-func NoRound() Round { return Round{Opt: Null[int]()} }
-
 // Number returns the round's number, and 0 where there is none: the member is
 // absent or null, or a text without a number at its end.
 func (r Round) Number() int { return r.value }

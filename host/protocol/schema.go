@@ -27,7 +27,6 @@ func Schema(t Type, mode Mode, request bool) []byte {
 // The patterns of the schemas say the same as ValidID, ParseTimestamp and
 // ParseSender do in Go; the agreement test holds them to each other.
 const (
-	patternID   = `^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`
 	patternTime = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\.[0-9]+)?(Z|\+00:00)$`
 	bareID      = `[A-Za-z0-9][A-Za-z0-9_.-]{0,63}`
 	agentName   = `[^\x00-\x1f\x7f]{1,128}`
@@ -42,7 +41,7 @@ type schemaWriter struct {
 // idPattern is the form of ids: tolerant agents take any name.
 func (w schemaWriter) idPattern() string {
 	if w.mode == Strict {
-		return patternID
+		return `^` + bareID + `$`
 	}
 	return `^` + agentName + `$`
 }

@@ -46,17 +46,24 @@ func (c *checker) object(doc rawjson.Object, v jsontext.Value, s *shape, at unsa
 			c.member(s, n, doc[i].Value, &seen, at)
 		}
 	}
-	for t := rawjson.Walk(v); t.More(); {
-		n, known := s.index[string(rawjson.Text(t.Value()))]
-		if value := t.Value(); known {
-			c.member(s, n, value, &seen, at)
-		}
+	if v != nil {
+		c.members(v, s, &seen, at)
 	}
 	c.missing(s, &seen)
 	if sub := s.parts[seen.on]; seen.part != nil && sub != nil {
 		c.enter(s.part)
 		c.object(nil, seen.part, sub, reflect.New(sub.goType).UnsafePointer()) // the message keeps it as it is
 		c.leave()
+	}
+}
+
+// members checks the members of an object that has not been split; apart, which is faster.
+func (c *checker) members(v jsontext.Value, s *shape, seen *sight, at unsafe.Pointer) {
+	for t := rawjson.Walk(v); t.More(); {
+		n, known := s.index[string(rawjson.Text(t.Value()))]
+		if value := t.Value(); known {
+			c.member(s, n, value, seen, at)
+		}
 	}
 }
 

@@ -181,7 +181,7 @@ type leagueError struct {
 type GameError struct {
 	Header
 	PlayerID            string         `json:"player_id,omitzero" rule:"id" doc:"The player concerned."`
-	AffectedPlayer      string         `json:"affected_player,omitzero" not:"LEAGUE_ERROR" rule:"id request orwild=player_id" doc:"The player at fault."`
+	AffectedPlayer      string         `json:"affected_player,omitzero" not:"LEAGUE_ERROR" rule:"id request" doc:"The player at fault."`
 	ErrorCode           string         `json:"error_code" rule:"always" doc:"The code, E001 and so on."`
 	ErrorName           string         `json:"error_name,omitzero" doc:"The name of the code."`
 	ErrorDescription    string         `json:"error_description,omitzero" rule:"strict" doc:"The name of the code; some write a sentence."` // the name again

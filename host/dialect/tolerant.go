@@ -94,10 +94,11 @@ func (r *Request) widened(raw jsontext.Value) jsontext.Value {
 	if other := protocol.NamesOf("message_type")[1]; wide && doc.Get("message_type") != nil && doc.Get(other) == nil {
 		doc = append(doc, rawjson.Member{Name: other, Value: doc.Get("message_type")})
 	}
+	answer := doc // short, whatever the request holds
 	for _, m := range r.doc {
 		words, kind := protocol.WordsOf(m.Name), m.Value.Kind()
 		id := len(words) > 1 && words[len(words)-1] == "id" && !protocol.KnownField(m.Name) && (kind == '"' || kind == '0')
-		if wide && id && doc.Get(m.Name) == nil {
+		if wide && id && answer.Get(m.Name) == nil {
 			doc = append(doc, m)
 		}
 	}

@@ -49,7 +49,7 @@ func (c *Codec) Open(rpc *jsonrpc.Request) (*Request, error) {
 	case len(r.Raw) == 0, r.Raw.Kind() == 'n':
 		r.Raw = jsontext.Value("{}")
 	case c.mode == protocol.Tolerant:
-		if all := rawjson.Batch(r.Raw); len(all) == 1 { // the only parameter by position
+		if all := rawjson.Elements(r.Raw); len(all) == 1 { // the only parameter by position
 			r.Raw = all[0]
 		}
 	}

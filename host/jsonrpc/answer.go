@@ -44,7 +44,7 @@ func readAnswer(body jsontext.Value) (raw jsontext.Value, members rawjson.Object
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, nil, nil
 	}
-	if all := rawjson.Batch(body); len(all) == 1 {
+	if all := rawjson.Elements(body); len(all) == 1 && body.IsValid() {
 		body = all[0] // a batch of the one answer
 	}
 	doc, err := parseDocument(body)

@@ -24,36 +24,11 @@ const maxDepth = 128
 // parseDocument reads one JSON document no deeper than maxDepth, without duplicate names
 // and in valid UTF-8. The error of one that is no object is [rawjson.ErrNoObject].
 func parseDocument(raw []byte) (rawjson.Object, error) {
-	if tooDeep(raw, maxDepth) {
+	brackets := bytes.Count(raw, []byte{'{'}) + bytes.Count(raw, []byte{'['})
+	if brackets > maxDepth && rawjson.Depth(raw) > maxDepth { // few documents have so many
 		return nil, fmt.Errorf("nested deeper than %d levels", maxDepth)
 	}
 	return rawjson.Parse(raw)
-}
-
-// tooDeep reports whether raw, if it is JSON, nests deeper than limit. It first
-// counts brackets, since few documents have more of them than the limit.
-func tooDeep(raw []byte, limit int) bool {
-	if bytes.Count(raw, []byte{'{'})+bytes.Count(raw, []byte{'['}) <= limit {
-		return false
-	}
-	depth, quoted := 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-			if c == '\\' {
-				i++ // an escaped quote does not end the string
-			}
-		case c == '{' || c == '[':
-			if depth++; depth > limit {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
 }
 
 func detail(s string) string {

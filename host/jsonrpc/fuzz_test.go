@@ -171,7 +171,7 @@ func FuzzAnswer(f *testing.F) {
 			}
 			return
 		}
-		if all := rawjson.Batch(body); all != nil {
+		if all := rawjson.Elements(body); all != nil {
 			body = all[0]
 		}
 		var m map[string]json.RawMessage

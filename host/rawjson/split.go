@@ -10,8 +10,16 @@ import (
 // end, which takes a fraction of the time of decoding them. On malformed text its results are
 // meaningless, but it always terminates.
 type cursor struct {
-	text []byte
-	at   int
+	text    []byte
+	at      int
+	deepest int // nesting of the values that it has stepped over
+}
+
+// Depth returns how deep the objects and arrays of a JSON text nest.
+func Depth(raw []byte) int {
+	c := cursor{text: raw}
+	c.Value()
+	return c.deepest
 }
 
 // Walk returns a cursor before the first member or element of an object or an array.
@@ -50,6 +58,7 @@ func (c *cursor) Value() jsontext.Value {
 		case '{', '[':
 			depth++
 			c.at++
+			c.deepest = max(c.deepest, depth)
 		case '}', ']':
 			depth--
 			c.at++
@@ -113,14 +122,6 @@ func Split(raw []byte) Object {
 		begin = end
 	}
 	return doc
-}
-
-// Batch returns the elements of untrusted text that is a JSON array, nil for any other text.
-func Batch(raw jsontext.Value) []jsontext.Value {
-	if !raw.IsValid() {
-		return nil
-	}
-	return Elements(raw)
 }
 
 // Elements returns the elements of a well-formed JSON array, none of what is no array.

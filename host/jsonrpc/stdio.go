@@ -72,15 +72,22 @@ type stdioServer struct {
 }
 
 func (s *stdioServer) read(ctx context.Context, r io.Reader) error {
-	lines := newLineReader(r, s.cfg.MaxBody)
-	for lines.Scan() && s.reading.Err() == nil {
+	in := bufio.NewReaderSize(r, int(s.cfg.MaxBody)+len("\r\n"))
+	for {
+		line, tooLong, err := readLine(in, s.cfg.MaxBody)
+		switch {
+		case s.reading.Err() != nil, err == io.EOF:
+			return nil
+		case err != nil:
+			return fmt.Errorf("jsonrpc: reading requests: %w", err)
+		}
 		req := &Request{Transport: TransportSTDIO, Route: stdio, RemoteAddr: stdio}
 		var refused *Refusal
 		var serve func()
-		if lines.tooLong {
+		if tooLong {
 			refused = bodyTooLarge(s.cfg.MaxBody)
 		} else {
-			req.Raw = bytes.Clone(bytes.TrimSpace(lines.Bytes()))
+			req.Raw = bytes.Clone(bytes.TrimSpace(line))
 			if len(req.Raw) == 0 {
 				continue
 			}
@@ -108,10 +115,6 @@ func (s *stdioServer) read(ctx context.Context, r io.Reader) error {
 			serve()
 		}()
 	}
-	if err := lines.Err(); err != nil && s.reading.Err() == nil {
-		return fmt.Errorf("jsonrpc: reading requests: %w", err)
-	}
-	return nil
 }
 
 func (s *stdioServer) write(rep Reply) {
@@ -151,28 +154,15 @@ func closeIf(v any) {
 	}
 }
 
-// A lineReader reads lines, without their ends. The last line needs no line end.
-type lineReader struct {
-	*bufio.Scanner
-	tooLong  bool // the line was longer than max and was not kept
-	skipping bool // the beginning of a line that is too long has been read
-}
-
-func newLineReader(r io.Reader, max int64) *lineReader {
-	l := &lineReader{Scanner: bufio.NewScanner(r)}
-	most := int(max) + len("\r") // of a line whose end has not come
-	l.Buffer(make([]byte, min(most+2, 64<<10)), most+2)
-	l.Split(func(data []byte, atEOF bool) (int, []byte, error) {
-		n, line, err := bufio.ScanLines(data, atEOF)
-		switch {
-		case n == 0 && len(data) > most:
-			l.skipping = true
-			return len(data), nil, nil
-		case n > 0 || atEOF && l.skipping:
-			l.tooLong, l.skipping = l.skipping || int64(len(line)) > max, false
-			return n, data[:len(line)], err
+// readLine returns the next line without its end; the last one needs none. A line that is
+// longer than max, less than the size of r, is read past.
+func readLine(r *bufio.Reader, max int64) (line []byte, tooLong bool, err error) {
+	line, more, err := r.ReadLine()
+	tooLong = more || int64(len(line)) > max
+	for more {
+		if _, more, err = r.ReadLine(); err != nil {
+			return nil, true, nil // which the next call meets again
 		}
-		return n, line, err
-	})
-	return l
+	}
+	return line, tooLong, err
 }

@@ -53,12 +53,12 @@ func (c *Caller) Call(ctx context.Context, p *Peer, m protocol.Message) (protoco
 	a = cmp.Or(a, &conversation.base) // in the known form, where every other has failed, too
 	switch {
 	case a.Err == nil:
-		p.name(t, true)
+		p.note(func() { p.understood, p.settled[t] = true, nil })
 	case !UnknownMethod(a.Err):
 	case announced != nil:
 		return c.assignAnyhow(ctx, p, announced, a.Err)
 	case notifies(t):
-		p.note(func() { p.unheard[t] = a.Err })
+		p.note(func() { p.settled[t] = a.Err })
 	}
 	return a.Message, a.Err
 }

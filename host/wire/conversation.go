@@ -149,7 +149,8 @@ func (c *Conversation) judgeKnown(_ context.Context, a *Attempt) Verdict {
 
 // wantsName reports whether another name may help after an error.
 func (c *Conversation) wantsName(err error) bool {
-	named := get(c.Peer, func() bool { return c.Peer.settled[c.message.Head().MessageType] })
+	var named bool
+	c.Peer.note(func() { _, named = c.Peer.settled[c.message.Head().MessageType] })
 	return UnknownMethod(err) || unreadable(err) && (c.state == Names || !named)
 }
 
@@ -243,7 +244,7 @@ func (c *Conversation) advance(ctx context.Context, t protocol.Type) bool {
 		c.proposeNames(ctx, t)
 	case Names:
 		if !UnknownMethod(c.base.Err) {
-			c.Peer.name(t, false) // it fails under every name
+			c.Peer.note(func() { c.Peer.settled[t] = nil }) // it fails under every name
 			return false
 		}
 		c.base = c.evidence[len(c.evidence)-1]
@@ -282,8 +283,9 @@ func (c *Conversation) advance(ctx context.Context, t protocol.Type) bool {
 func (c *Conversation) proposeNames(ctx context.Context, t protocol.Type) {
 	f := c.base.Form
 	d := f.Dialect
-	if d.Request.Name != "" && c.Peer.listTools(ctx, c.Caller) {
-		tool, err := c.Peer.Form(t)
+	if d.Request.Name != "" {
+		c.Peer.listTools(ctx, c.Caller)
+		tool, err := c.Peer.Form(t) // the one that has failed where it lists none
 		if err != nil {
 			return
 		}

@@ -27,9 +27,8 @@ type Peer struct {
 	guessedAll bool                    // all forms were tried for a message that it should know
 	learned    *dialect.Dialect        // what the peer has shown that it speaks
 	forms      map[protocol.Type]Form  // that worked, where they are not the dialect's own
-	unheard    map[protocol.Type]error // notifications that it knows by no name
 	understood bool                    // it has answered a message
-	settled    map[protocol.Type]bool  // for which no other names need to be tried
+	settled    map[protocol.Type]error // for which no other names need to be tried, with why one is known by no name
 	at         string                  // where it takes messages, if not at URL
 	listed     bool                    // it was asked for its tools
 	assignment string                  // method by which it accepts single assignments, if not by announcements
@@ -45,7 +44,7 @@ type published struct {
 
 // NewPeer returns a peer that speaks a dialect.
 func NewPeer(url string, d *dialect.Dialect) *Peer {
-	return &Peer{URL: url, Dialect: d, forms: make(map[protocol.Type]Form), unheard: make(map[protocol.Type]error), settled: make(map[protocol.Type]bool)}
+	return &Peer{URL: url, Dialect: d, forms: make(map[protocol.Type]Form), settled: make(map[protocol.Type]error)}
 }
 
 // GuessPeer returns a peer whose dialect is not known: calls try one dialect
@@ -82,7 +81,7 @@ func (p *Peer) Learn(d *dialect.Dialect) { p.note(func() { p.learned = d }) }
 func (p *Peer) Form(t protocol.Type) (Form, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.unheard[t]; err != nil {
+	if err := p.settled[t]; err != nil {
 		return Form{}, err
 	}
 	if f, ok := p.forms[t]; ok {
@@ -100,12 +99,6 @@ func (p *Peer) Form(t protocol.Type) (Form, error) {
 		return operationForm(p.URL, op), nil
 	}
 	return f, nil
-}
-
-// name records that the name of a type is settled: the peer has understood it, or
-// fails under every name.
-func (p *Peer) name(t protocol.Type, understood bool) {
-	p.note(func() { p.understood, p.settled[t] = p.understood || understood, true })
 }
 
 func (p *Peer) guessed() bool { return get(p, func() bool { return p.guess }) }
@@ -133,14 +126,13 @@ func (p *Peer) TryNextAssignment() {
 	p.assignment = names[(slices.Index(names, p.assignment)+1)%len(names)]
 }
 
-// listTools asks the peer for its tools, once. It reports whether it has listed any.
-func (p *Peer) listTools(ctx context.Context, c *Caller) bool {
+// listTools asks the peer for its tools, once.
+func (p *Peer) listTools(ctx context.Context, c *Caller) {
 	asked := false
 	if p.note(func() { asked, p.listed = p.listed, true }); !asked {
 		tools, _ := c.tools(ctx, p.Address(), p.SessionHeader(), p.Speaks())
 		p.note(func() { p.tools = tools })
 	}
-	return get(p, func() bool { return len(p.tools) > 0 })
 }
 
 // tools asks a peer for its tools.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/strategylab/strategylab/host/dialect"
@@ -72,19 +71,16 @@ func (m *Member) Register(ctx context.Context, a Application) error {
 func (m *Member) whileSpokenTo(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	begun := time.Now()
-	var watch sync.WaitGroup
-	watch.Go(func() {
-		for quiet := time.Duration(0); quiet < m.Timeout; quiet = min(m.Silence(), time.Since(begun)) {
-			if Wait(ctx, m.Timeout-quiet) != nil {
-				return
-			}
+	var look func()
+	look = func() {
+		if quiet := min(m.Silence(), time.Since(begun)); quiet < m.Timeout && ctx.Err() == nil {
+			time.AfterFunc(m.Timeout-quiet, look)
+		} else {
+			cancel(context.DeadlineExceeded)
 		}
-		cancel(context.DeadlineExceeded)
-	})
-	return ctx, func() {
-		cancel(nil)
-		watch.Wait()
 	}
+	look()
+	return ctx, func() { cancel(nil) }
 }
 
 // apply registers under the id by which the agent introduces itself.

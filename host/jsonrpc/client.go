@@ -230,7 +230,8 @@ func callError(ctx context.Context, url string, err error) *CallError {
 		failed = &CallError{Err: err}
 	}
 	failed.URL = url
-	if ctx.Err() == nil && (failed.Kind != nil || !isContextError(err)) {
+	ended := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	if ctx.Err() == nil && (failed.Kind != nil || !ended) {
 		return failed
 	}
 	// Whatever failed, it failed because the context ended.
@@ -242,10 +243,6 @@ func callError(ctx context.Context, url string, err error) *CallError {
 		failed.Kind, failed.Err = context.Canceled, nil
 	}
 	return failed
-}
-
-func isContextError(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
 // RandomID returns a random UUID (version 4 of RFC 9562).

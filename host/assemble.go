@@ -144,11 +144,7 @@ func (t *toolTables) of(role protocol.Role, a *wire.Dispatcher) (*schema.Registr
 	if found := t.known[table{role, mode}]; found != nil {
 		return found, nil
 	}
-	tools, err := schema.LeagueTools(mode, types...)
-	if err != nil {
-		return nil, err
-	}
-	made, err := schema.NewRegistry(tools...)
+	made, err := schema.NewRegistry(schema.LeagueTools(mode, types...)...)
 	if err != nil {
 		return nil, err
 	}

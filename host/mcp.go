@@ -29,17 +29,14 @@ func (o *opened) mount(role protocol.Role, agent *wire.Dispatcher, chain *wire.C
 	}
 	o.tools = &offering{make: func() (*mcptools.Server, error) {
 		mode, takes := agent.Takes()
-		tools, err := leaguetools.Tools(leaguetools.Agent{
+		cfg := *o.offer
+		cfg.Name, cfg.Instructions = "strategylab-"+roleName(role), leaguetools.Instructions(role)
+		cfg.Tools = leaguetools.Tools(leaguetools.Agent{
 			Role: role, Mode: mode, Takes: takes,
 			Serve: func(ctx context.Context, req *jsonrpc.Request) (int, []byte) {
 				return jsonrpc.Serve(ctx, req, chain, o.cfg)
 			},
 		})
-		if err != nil {
-			return nil, err
-		}
-		cfg := *o.offer
-		cfg.Name, cfg.Instructions, cfg.Tools = "strategylab-"+roleName(role), leaguetools.Instructions(role), tools
 		return mcptools.New(cfg)
 	}}
 	o.client.Handler = o.tools

@@ -34,20 +34,14 @@ type Agent struct {
 	Serve func(ctx context.Context, req *jsonrpc.Request) (status int, body []byte)
 }
 
-// Tools returns the tools of an agent, in the order of a league. A type that is
-// not a request is an error.
-func Tools(a Agent) ([]mcptools.Tool, error) {
+// Tools returns the tools of an agent, in the order of a league.
+func Tools(a Agent) (tools []mcptools.Tool) {
 	refusing := protocol.TypeGameError
 	if a.Role == protocol.RoleManager {
 		refusing = protocol.TypeLeagueError
 	}
 	refusal := protocol.Schema(refusing, protocol.Tolerant, false)
-	messages, err := schema.LeagueTools(a.Mode, a.Takes...)
-	if err != nil {
-		return nil, fmt.Errorf("leaguetools: %w", err)
-	}
-	var tools []mcptools.Tool
-	for _, m := range messages {
+	for _, m := range schema.LeagueTools(a.Mode, a.Takes...) {
 		t, _ := protocol.TypeOfMethod(m.Name)
 		about, _ := protocol.Describe(t)
 		tool := mcptools.Tool{
@@ -58,7 +52,7 @@ func Tools(a Agent) ([]mcptools.Tool, error) {
 		annotate(&tool, t)
 		tools = append(tools, tool)
 	}
-	return tools, nil
+	return tools
 }
 
 // alone returns a schema without its $id, which a client would take for an address, and

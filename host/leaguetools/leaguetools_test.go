@@ -40,10 +40,7 @@ func ignore(*jsonrpc.Request) {}
 func TestEveryMessageIsATool(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []protocol.Mode{protocol.Strict, protocol.Tolerant} {
-		tools, err := leaguetools.Tools(answering(mode, protocol.RoleManager, "", ignore))
-		if err != nil {
-			t.Fatal(err)
-		}
+		tools := leaguetools.Tools(answering(mode, protocol.RoleManager, "", ignore))
 		if len(tools) != len(requests()) {
 			t.Fatalf("%d tools for %d messages", len(tools), len(requests()))
 		}
@@ -79,11 +76,8 @@ func TestEveryMessageIsATool(t *testing.T) {
 func TestTheMessageIsTheArguments(t *testing.T) {
 	t.Parallel()
 	var got *jsonrpc.Request
-	tools, err := leaguetools.Tools(answering(protocol.Strict, protocol.RoleManager, `{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","referee_id":"REF01"}}}`,
+	tools := leaguetools.Tools(answering(protocol.Strict, protocol.RoleManager, `{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{"message_type":"REFEREE_REGISTER_RESPONSE","status":"ACCEPTED","referee_id":"REF01"}}}`,
 		func(r *jsonrpc.Request) { got = r }))
-	if err != nil {
-		t.Fatal(err)
-	}
 	header := http.Header{"Mcp-Session-Id": {"secret"}, "Accept": {"text/event-stream"}, "Authorization": {"Bearer x"}}
 	out, err := tools[0].Call(t.Context(), &mcptools.Call{
 		Tool: tools[0].Name, Input: json.RawMessage(`{"n":12345678901234567890}`),
@@ -118,13 +112,10 @@ func TestAnswersAreFound(t *testing.T) {
 		`nonsense`: `cannot be read`,
 		``:         `protocol:`,
 	} {
-		tools, err := leaguetools.Tools(leaguetools.Agent{
+		tools := leaguetools.Tools(leaguetools.Agent{
 			Role: protocol.RolePlayer, Mode: protocol.Tolerant, Takes: []protocol.Type{protocol.TypeChooseParityCall},
 			Serve: func(context.Context, *jsonrpc.Request) (int, []byte) { return 200, []byte(body) },
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 		out, err := tools[0].Call(t.Context(), &mcptools.Call{Tool: "parity_choose", Input: json.RawMessage(`{}`), From: new(jsonrpc.Request)})
 		got := string(out)
 		if err != nil {

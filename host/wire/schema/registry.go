@@ -98,23 +98,17 @@ func (t Tool) compile() (io *ToolIO, err error) {
 	return io, nil
 }
 
-// LeagueTools returns the tools of an agent that accepts messages of these types, by default of all
-// types with an answer, in the order of a league: one tool per method, with its other names as
-// aliases. The input is the message as an agent in that mode requires it, the output its answer. A
-// type without an answer is an error.
-func LeagueTools(mode protocol.Mode, types ...protocol.Type) ([]Tool, error) {
-	var tools []Tool
+// LeagueTools returns the tools of an agent that accepts messages of these types, by default of all,
+// in the order of a league: one tool per method of a message that has an answer, with its other names
+// as aliases. The input is the message as an agent in that mode requires it, the output its answer.
+func LeagueTools(mode protocol.Mode, types ...protocol.Type) (tools []Tool) {
 	for _, t := range protocol.Types() {
 		about, _ := protocol.Describe(t)
-		answered := about.Method != "" && about.Answer != ""
-		switch wanted := slices.Contains(types, t); {
-		case len(types) == 0 && !answered || len(types) > 0 && !wanted:
+		if about.Method == "" || about.Answer == "" || len(types) > 0 && !slices.Contains(types, t) {
 			continue
-		case !answered:
-			return nil, fmt.Errorf("schema: %s has no answer, so it cannot be a tool", t)
 		}
 		input, output := protocol.Schema(t, mode, true), protocol.Schema(about.Answer, mode, false)
 		tools = append(tools, Tool{Name: about.Method, Aliases: about.Names[1:], Input: input, Output: output, Message: true})
 	}
-	return tools, nil
+	return tools
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 )
 
 // connections are the open connections of a server.
@@ -19,11 +20,10 @@ type connections struct {
 
 type connection struct {
 	conn   net.Conn
-	owner  *connections
 	peer   string
-	last   uint64 // when it was opened or answered last
-	unused bool   // it has not sent a byte yet
-	busy   bool   // a request is being answered
+	last   uint64      // when it was opened or answered last
+	unused bool        // it has not sent a byte yet
+	busy   atomic.Bool // a request is being answered
 }
 
 type connectionKey struct{}
@@ -49,9 +49,7 @@ func LimitConnections(hs *http.Server, total, perPeer int) (closeUnused func()) 
 // of the request.
 func Answering(ctx context.Context) {
 	if e, ok := ctx.Value(connectionKey{}).(*connection); ok {
-		e.owner.mu.Lock()
-		e.busy = true
-		e.owner.mu.Unlock()
+		e.busy.Store(true)
 	}
 }
 
@@ -61,7 +59,7 @@ func (c *connections) add(conn net.Conn) *connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.clock++
-	e := &connection{conn: conn, owner: c, peer: peerOf(conn.RemoteAddr().String()), last: c.clock, unused: true}
+	e := &connection{conn: conn, peer: peerOf(conn.RemoteAddr().String()), last: c.clock, unused: true}
 	of, oldest := 0, e
 	for _, other := range c.open {
 		if other.peer == e.peer {
@@ -73,7 +71,7 @@ func (c *connections) add(conn net.Conn) *connection {
 		return e
 	}
 	for _, other := range c.open {
-		if !other.busy && other.last < oldest.last && (of < c.perPeer || other.peer == e.peer) {
+		if !other.busy.Load() && other.last < oldest.last && (of < c.perPeer || other.peer == e.peer) {
 			oldest = other
 		}
 	}
@@ -102,7 +100,8 @@ func (c *connections) track(conn net.Conn, state http.ConnState) {
 	case state == http.StateActive:
 		e.unused = false
 	case state == http.StateIdle:
-		e.busy, e.last = false, c.clock
+		e.busy.Store(false)
+		e.last = c.clock
 	case state == http.StateClosed || state == http.StateHijacked:
 		delete(c.open, conn)
 	}

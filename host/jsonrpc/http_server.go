@@ -43,7 +43,7 @@ func Listen(ctx context.Context, addr string, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("jsonrpc: %w", err)
 	}
 	s := &Server{
-		endpoint: httpHandler{responder: responder{cfg: cfg}, gate: newGate(), guard: guard},
+		endpoint: httpHandler{responder: responder{cfg: cfg}, guard: guard},
 		url:      url.URL{Scheme: "http", Path: cfg.Path},
 	}
 	var certificates []tls.Certificate
@@ -134,7 +134,7 @@ const allocateAtOnce = 64 << 10
 // verbs, media types, and other routes.
 type httpHandler struct {
 	responder
-	gate     *gate
+	gate     gate
 	guard    func(*http.Request) (refused string)
 	draining context.Context // ends when the server begins to drain
 }

@@ -5,19 +5,18 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // gate counts the requests in flight, and lets a server that ends wait until its handlers
-// have returned.
+// have returned. The zero value is open.
 type gate struct {
-	mu       sync.Mutex
-	inFlight int
+	mu       sync.Mutex // of closed, which nobody may set while a request enters
 	closed   bool
-	empty    chan struct{} // closed once closed is set and nothing is in flight
+	inFlight atomic.Int64
+	handlers sync.WaitGroup
 }
-
-func newGate() *gate { return &gate{empty: make(chan struct{})} }
 
 // enter admits a request, for which leave must be called, unless the gate is closed.
 func (g *gate) enter() (leave func(), refused *Refusal) {
@@ -26,22 +25,25 @@ func (g *gate) enter() (leave func(), refused *Refusal) {
 	if g.closed {
 		return nil, refusal(ReasonBusy, "the server is shutting down")
 	}
-	g.inFlight++
+	g.inFlight.Add(1)
+	g.handlers.Add(1)
 	return func() {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.inFlight--
-		g.checkEmpty()
+		g.inFlight.Add(-1)
+		g.handlers.Done()
 	}, nil
 }
 
-// close closes the gate, once, and returns a channel that is closed when everything admitted has left.
+// close closes the gate, and returns a channel that is closed when everything admitted has left.
 func (g *gate) close() <-chan struct{} {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.closed = true
-	g.checkEmpty()
-	return g.empty
+	g.mu.Unlock()
+	empty := make(chan struct{})
+	go func() {
+		g.handlers.Wait()
+		close(empty)
+	}()
+	return empty
 }
 
 // drain closes the gate and waits until everything admitted has left: while ctx lives, for the drain
@@ -66,18 +68,10 @@ func (g *gate) drain(ctx context.Context, period time.Duration, where string, cu
 
 // cutOff returns the error of a drain period that was too short, or nil if nothing is in flight.
 func (g *gate) cutOff(where string, period time.Duration) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.inFlight == 0 {
-		return nil
+	if n := g.inFlight.Load(); n > 0 {
+		return fmt.Errorf("jsonrpc: draining %s: %d requests were cut off after %v", where, n, period)
 	}
-	return fmt.Errorf("jsonrpc: draining %s: %d requests were cut off after %v", where, g.inFlight, period)
-}
-
-func (g *gate) checkEmpty() {
-	if g.closed && g.inFlight == 0 {
-		close(g.empty)
-	}
+	return nil
 }
 
 // peerOf returns an address without its port.

@@ -24,7 +24,7 @@ type LoopbackServer struct {
 	net   *Loopback
 	url   string
 	host  string
-	gate  *gate
+	gate  gate
 	ready chan struct{}   // closed when the handler is set
 	gone  context.Context // ends when the server waits for nothing any more
 	end   context.CancelFunc
@@ -44,7 +44,7 @@ func (l *Loopback) Listen(host string, cfg Config) (*LoopbackServer, error) {
 	u := url.URL{Scheme: "http", Host: host, Path: cfg.Path}
 	s := &LoopbackServer{
 		responder: responder{cfg: cfg}, net: l, url: u.String(), host: host,
-		gate: newGate(), ready: make(chan struct{}), jobs: make(chan func()),
+		ready: make(chan struct{}), jobs: make(chan func()),
 	}
 	if _, taken := l.servers[s.url]; taken {
 		return nil, fmt.Errorf("jsonrpc: cannot listen on %s: the name is taken on this loopback", s.url)

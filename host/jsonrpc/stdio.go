@@ -29,7 +29,7 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Co
 	work, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	s := &stdioServer{
-		responder: responder{cfg: cfg, handler: h}, gate: newGate(), tokens: make(chan struct{}, cfg.MaxConcurrent), w: w, cut: cut,
+		responder: responder{cfg: cfg, handler: h}, tokens: make(chan struct{}, cfg.MaxConcurrent), w: w, cut: cut,
 	}
 	s.reading, s.stop = context.WithCancel(ctx)
 	defer s.stop()
@@ -59,7 +59,7 @@ func ServeStdio(ctx context.Context, r io.Reader, w io.Writer, h Handler, cfg Co
 
 type stdioServer struct {
 	responder
-	gate    *gate           // for waiting only: the limit is tokens
+	gate    gate            // for waiting only: the limit is tokens
 	tokens  chan struct{}   // one per request in flight
 	reading context.Context // ends when no more may be read
 	stop    context.CancelFunc

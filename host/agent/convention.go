@@ -58,12 +58,8 @@ func DefaultEndpoint(manager string, role protocol.Role, id string) string {
 func SameEndpoint(a, b string) bool {
 	at, err := url.Parse(a)
 	to, bad := url.Parse(b)
-	return err == nil && bad == nil && a != "" && at.Port() == to.Port() && hostOf(at) == hostOf(to)
-}
-
-func hostOf(u *url.URL) string {
-	if jsonrpc.IsLoopback(u.Hostname()) {
-		return "localhost"
+	if err != nil || bad != nil || a == "" || at.Port() != to.Port() {
+		return false
 	}
-	return u.Hostname()
+	return at.Hostname() == to.Hostname() || jsonrpc.IsLoopback(at.Hostname()) && jsonrpc.IsLoopback(to.Hostname())
 }

@@ -70,31 +70,29 @@ func (s Schema) Fill(message rawjson.Object) rawjson.Object {
 // it, and what follows from them.
 func flatten(doc rawjson.Object) rawjson.Object {
 	flat := slices.Clone(doc)
+	add := func(name string, v jsontext.Value) {
+		if flat.Get(name) == nil {
+			flat = append(flat, rawjson.Member{Name: name, Value: v})
+		}
+	}
 	for _, meta := range []string{"player_meta", "referee_meta", "game_result", "context"} {
 		for _, m := range rawjson.Split(doc.Get(meta)) {
-			if flat.Get(m.Name) == nil {
-				flat = append(flat, m)
-			}
+			add(m.Name, m.Value)
 		}
 	}
 	role, id, err := protocol.ParseSender(doc.Text("sender"))
 	if err != nil {
 		return flat
 	}
-	add := func(name, text string) {
-		if flat.Get(name) == nil && text != "" {
-			flat = append(flat, rawjson.Member{Name: name, Value: rawjson.Quote(text)})
-		}
-	}
 	if role == protocol.RolePlayer || role == protocol.RoleReferee {
-		add(string(role)+"_id", id)
-		add("agent_type", string(role))
-		add("role", string(role))
+		add(string(role)+"_id", rawjson.Quote(id))
+		add("agent_type", rawjson.Quote(string(role)))
+		add("role", rawjson.Quote(string(role)))
 	}
-	if at, err := url.Parse(flat.Text("contact_endpoint")); err == nil && at.Host != "" {
-		add("host", at.Hostname())
-		if _, err := strconv.Atoi(at.Port()); err == nil && flat.Get("port") == nil {
-			flat = append(flat, rawjson.Member{Name: "port", Value: jsontext.Value(at.Port())})
+	if at, err := url.Parse(flat.Text("contact_endpoint")); err == nil && at.Hostname() != "" {
+		add("host", rawjson.Quote(at.Hostname()))
+		if _, err := strconv.Atoi(at.Port()); err == nil {
+			add("port", jsontext.Value(at.Port()))
 		}
 	}
 	return flat

@@ -162,12 +162,10 @@ func (c *Chain) output(tool string, output jsontext.Value, path string) *protoco
 		return c.ours(tool, err)
 	}
 	if found := io.Out.Check(output, path, len(output)+1); found != nil {
-		return c.ours(tool, errBadOutput, found...)
+		return c.ours(tool, errors.New("the output of the tool breaks its schema"), found...)
 	}
 	return nil
 }
-
-var errBadOutput = errors.New("the output of the tool breaks its schema")
 
 // ours reports a fault of a tool of ours, and returns the refusal for it.
 func (c *Chain) ours(tool string, err error, found ...protocol.Violation) *protocol.Error {

@@ -284,8 +284,12 @@ func (c *Conversation) proposeNames(ctx context.Context, t protocol.Type) {
 	f := c.base.Form
 	d := f.Dialect
 	if d.Request.Name != "" {
-		c.Peer.listTools(ctx, c.Caller)
-		tool, err := c.Peer.Form(t) // the one that has failed where it lists none
+		asked, p := false, c.Peer
+		if p.note(func() { asked, p.listed = p.listed, true }); !asked {
+			tools, _ := c.Caller.tools(ctx, p.Address(), p.SessionHeader(), p.Speaks())
+			p.note(func() { p.tools = tools })
+		}
+		tool, err := p.Form(t) // the one that has failed where it lists none
 		if err != nil {
 			return
 		}

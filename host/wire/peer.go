@@ -95,8 +95,11 @@ func (p *Peer) Form(t protocol.Type) (Form, error) {
 		}
 		f.Name, f.Input = tool.Name, &tool.Input
 	}
-	if op, ok := operationFor(p.operations, t); ok {
-		return operationForm(p.URL, op), nil
+	best := 0
+	for _, op := range p.operations {
+		if fit := op.Fit(t); fit > best && !op.General() {
+			f, best = operationForm(p.URL, op), fit
+		}
 	}
 	return f, nil
 }
@@ -124,15 +127,6 @@ func (p *Peer) TryNextAssignment() {
 	defer p.mu.Unlock()
 	names := slices.DeleteFunc(slices.Clone(protocol.AssignmentNames), func(name string) bool { return name == p.Dialect.Assignment })
 	p.assignment = names[(slices.Index(names, p.assignment)+1)%len(names)]
-}
-
-// listTools asks the peer for its tools, once.
-func (p *Peer) listTools(ctx context.Context, c *Caller) {
-	asked := false
-	if p.note(func() { asked, p.listed = p.listed, true }); !asked {
-		tools, _ := c.tools(ctx, p.Address(), p.SessionHeader(), p.Speaks())
-		p.note(func() { p.tools = tools })
-	}
 }
 
 // tools asks a peer for its tools.

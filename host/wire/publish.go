@@ -187,16 +187,6 @@ func resolve(peer, path string) string {
 	return base.ResolveReference(&url.URL{Path: path}).String()
 }
 
-func operationFor(all []discovery.Operation, t protocol.Type) (best discovery.Operation, ok bool) {
-	most := 0
-	for _, op := range all {
-		if fit := op.Fit(t); fit > most && !op.General() {
-			best, most = op, fit
-		}
-	}
-	return best, most > 0
-}
-
 // operationForm is the form for an operation: what its schemas declare, without JSON-RPC.
 func operationForm(peer string, op discovery.Operation) Form {
 	f := Form{URL: resolve(peer, op.Path), Dialect: dialect.Bare, Single: true, Input: &op.Body}

@@ -85,21 +85,17 @@ func Compile(schema jsontext.Value) (*Validator, error) {
 	return v, json.Unmarshal(schema, v.root)
 }
 
-// UnmarshalJSONFrom reads a schema, which may be true or false.
-func (n *node) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+// UnmarshalJSONFrom reads a schema, which may be true or false, and refuses keywords and values that
+// no message has.
+func (n *node) UnmarshalJSONFrom(dec *jsontext.Decoder) (err error) {
 	if kind := dec.PeekKind(); kind == 't' || kind == 'f' {
 		n.never = kind == 'f'
 		return dec.SkipValue()
 	}
 	type object node
-	if err := json.UnmarshalDecode(dec, (*object)(n)); err != nil {
+	if err = json.UnmarshalDecode(dec, (*object)(n)); err != nil {
 		return err
 	}
-	return n.complete()
-}
-
-// complete derives what follows from the keywords of one schema.
-func (n *node) complete() (err error) {
 	for keyword := range n.Rest {
 		if !slices.Contains(annotations, keyword) {
 			return fmt.Errorf("%s: this keyword is not supported", keyword)

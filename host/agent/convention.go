@@ -61,5 +61,6 @@ func SameEndpoint(a, b string) bool {
 	if err != nil || bad != nil || a == "" || at.Port() != to.Port() {
 		return false
 	}
-	return at.Hostname() == to.Hostname() || jsonrpc.IsLoopback(at.Hostname()) && jsonrpc.IsLoopback(to.Hostname())
+	one, other := at.Hostname(), to.Hostname()
+	return one == other || jsonrpc.IsLoopback(one) && jsonrpc.IsLoopback(other)
 }

@@ -28,7 +28,7 @@ type Peer struct {
 	learned    *dialect.Dialect        // what the peer has shown that it speaks
 	forms      map[protocol.Type]Form  // that worked, where they are not the dialect's own
 	understood bool                    // it has answered a message
-	settled    map[protocol.Type]error // for which no other names need to be tried, with why one is known by no name
+	settled    map[protocol.Type]error // no names are left to try; why, if it knows none
 	at         string                  // where it takes messages, if not at URL
 	listed     bool                    // it was asked for its tools
 	assignment string                  // method by which it accepts single assignments, if not by announcements

@@ -45,7 +45,7 @@ type Config struct {
 	// Backoff is how failed calls are retried; the zero value is
 	// game.LeagueBackoff. Registration continues at its longest delay.
 	Backoff game.Backoff
-	// Dialects are tried in this order to register; nil stands for protocol.RegistrationOrder.
+	// Dialects are tried in this order to register; nil stands for dialect.RegistrationOrder.
 	Dialects []*dialect.Dialect
 	// FixedAnswers keeps the form of answers to referees: no other is tried for one
 	// that seems not to read them.

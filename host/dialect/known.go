@@ -124,11 +124,8 @@ var byLM01 = Edit{Member: "sender", Was: rawjson.Quote(string(protocol.RoleManag
 // known lists all dialects, those of the protocol itself first.
 var known = append(OfProtocol(), TypeMethod, TypeMethodV2, LowerMethod, HandleMessage, PlainTool)
 
-// RegistrationOrder returns the dialects in which an agent tries to register
-// with an unknown manager: the commonest first.
-func RegistrationOrder() []*Dialect {
-	return []*Dialect{Contracts, TypeMethod, LowerMethod, HandleMessage, Tool, PlainTool, ToolIO, Envelope, Bare}
-}
+// RegistrationOrder are the dialects in which an agent tries to register, the commonest first.
+var RegistrationOrder = []*Dialect{Contracts, TypeMethod, LowerMethod, HandleMessage, Tool, PlainTool, ToolIO, Envelope, Bare}
 
 // The traits that peers of any dialect may have.
 const (

@@ -38,14 +38,6 @@ func detail(s string) string {
 	return strings.ToValidUTF8(s, "")
 }
 
-func validID(id jsontext.Value) bool {
-	switch id.Kind() {
-	case '"', '0', 'n':
-		return len(id) <= maxIDBytes
-	}
-	return false
-}
-
 // parse fills in req from req.Raw, the first time that it is called. If it
 // fails, the refusal says why, and req.ID is set if the id could be read.
 func (req *Request) parse(lenient bool) *Refusal {
@@ -71,7 +63,7 @@ func (req *Request) read(lenient bool) *Refusal {
 	case version == nil && lenient:
 		req.Kind = KindObject
 		return nil
-	case id != nil && !validID(id):
+	case id != nil && (len(id) > maxIDBytes || id.Kind() != '"' && id.Kind() != '0' && id.Kind() != 'n'):
 		return refusal(ReasonBadShape, fmt.Sprintf("id must be a string or a number of at most %d bytes", maxIDBytes))
 	}
 	req.ID = id

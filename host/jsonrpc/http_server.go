@@ -144,7 +144,8 @@ func (e *httpHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if why := e.guard(r); why != "" {
 		foreign = refusal(ReasonForeign, why)
 	}
-	here, post := e.isHere(r), r.Method == http.MethodPost
+	here := r.URL.Path == e.cfg.Path || e.cfg.Lenient && strings.HasPrefix(r.URL.Path+"/", strings.TrimRight(e.cfg.Path, "/")+"/")
+	post := r.Method == http.MethodPost
 	switch {
 	case foreign != nil && !(here && post):
 		http.Error(w, "forbidden: "+foreign.Detail, foreign.Status)
@@ -191,10 +192,6 @@ func (e *httpHandler) diverted(w http.ResponseWriter, r *http.Request, req *Requ
 	}
 	write(w, e.serve(r.Context(), req, refused))
 	return false
-}
-
-func (e *httpHandler) isHere(r *http.Request) bool {
-	return r.URL.Path == e.cfg.Path || e.cfg.Lenient && strings.HasPrefix(r.URL.Path+"/", strings.TrimRight(e.cfg.Path, "/")+"/")
 }
 
 // other has Other serve a request, which has no deadline for the answer.

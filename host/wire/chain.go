@@ -143,7 +143,18 @@ func (c *Chain) Refuse(ctx context.Context, rpc *jsonrpc.Request, r *jsonrpc.Ref
 	}
 	shown := cmp.Or(sent, r.Error())
 	x.response = jsonrpc.Response{Status: r.Status, Error: shown}
-	if refusal := c.serverRefusal(rpc, r); refusal != nil && !IsMCP(rpc.Header) {
+	var refusal *protocol.Error // in the canonical form, if it has one
+	switch r.Reason {
+	case jsonrpc.ReasonBatch:
+		refusal = badEnvelope(nil, noObject)
+	case jsonrpc.ReasonTooLarge:
+		refusal = badEnvelope(nil, protocol.Violation{Path: "", Rule: "maxLength"})
+	case jsonrpc.ReasonBadShape:
+		refusal = badEnvelope(c.envelope(rpc.Raw, c.cfg.Strict), noObject)
+	case jsonrpc.ReasonInternal:
+		refusal = refuse(protocol.CanonicalInternalError)
+	}
+	if refusal != nil && !IsMCP(rpc.Header) {
 		x.refusal = refusal
 		sent = rpcError(refusal, shown.Data)
 	}
@@ -155,21 +166,6 @@ func (c *Chain) Refuse(ctx context.Context, rpc *jsonrpc.Request, r *jsonrpc.Ref
 		c.log(x, cmp.Or(rpc.Method, doc.Text("method")), time.Time{})
 	}
 	return sent
-}
-
-// serverRefusal returns the canonical form of a refusal by the server, nil if it has none.
-func (c *Chain) serverRefusal(rpc *jsonrpc.Request, r *jsonrpc.Refusal) *protocol.Error {
-	switch r.Reason {
-	case jsonrpc.ReasonBatch:
-		return badEnvelope(nil, noObject)
-	case jsonrpc.ReasonTooLarge:
-		return badEnvelope(nil, protocol.Violation{Path: "", Rule: "maxLength"})
-	case jsonrpc.ReasonBadShape:
-		return badEnvelope(c.envelope(rpc.Raw, c.cfg.Strict), noObject)
-	case jsonrpc.ReasonInternal:
-		return refuse(protocol.CanonicalInternalError)
-	}
-	return nil
 }
 
 // marshal encodes an error object. What is no UTF-8 in a text of a peer is replaced.

@@ -154,11 +154,6 @@ func (c *Conversation) wantsName(err error) bool {
 	return UnknownMethod(err) || unreadable(err) && (c.state == Names || !named)
 }
 
-// suspectsID reports whether a peer may want the other kind of request id.
-func (c *Conversation) suspectsID(a *Attempt) bool {
-	return !a.Form.Dialect.Request.Bare && (blamesID(a.Err) || !get(c.Peer, func() bool { return c.Peer.understood }) && unreadable(a.Err) && !UnknownMethod(a.Err))
-}
-
 // members returns the forms that send more or less of the message, by what an answer forbids
 // or misses; nil where it says neither.
 func (c *Conversation) members(a *Attempt) (forms []Form) {
@@ -387,9 +382,11 @@ func (c *Conversation) learnKnown(a *Attempt) {
 		}
 		c.base = *a
 	}
+	understood := get(c.Peer, func() bool { return c.Peer.understood })
+	mayBeID := blamesID(a.Err) || !understood && unreadable(a.Err) && !UnknownMethod(a.Err)
 	if forms := c.members(a); forms != nil && len(c.evidence) <= mostRepairs {
 		c.prefer(Members, forms[0])
-	} else if c.suspectsID(a) && c.once(IDs, string(Known)) {
+	} else if mayBeID && !a.Form.Dialect.Request.Bare && c.once(IDs, string(Known)) {
 		c.prefer(IDs, a.Form.withOtherID())
 	}
 }
@@ -475,7 +472,7 @@ func (c *Conversation) leave(at string) {
 func (c *Conversation) formsAt(at string, t protocol.Type) []Form {
 	all := c.Wrappings
 	if all == nil {
-		all = dialect.RegistrationOrder()
+		all = slices.Clone(dialect.RegistrationOrder)
 		if known := c.Peer.Speaks(); !c.Peer.guessed() && known.Name != dialect.Contracts.Name {
 			all = slices.Insert(all, 0, known)
 		}

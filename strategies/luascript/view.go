@@ -1,8 +1,6 @@
 package luascript
 
 import (
-	"sync"
-
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/strategylab/strategylab/host/game"
@@ -11,17 +9,16 @@ import (
 )
 
 // smallNumbers saves an allocation for each small number. They are immutable, like all Lua numbers.
-var smallNumbers = sync.OnceValue(func() *[1024]lua.LValue {
-	n := new([1024]lua.LValue)
+var smallNumbers = func() (n [1024]lua.LValue) {
 	for i := range n {
 		n[i] = lua.LNumber(i)
 	}
 	return n
-})
+}()
 
 func number(n int) lua.LValue {
-	if small := smallNumbers(); n >= 0 && n < len(small) {
-		return small[n]
+	if n >= 0 && n < len(smallNumbers) {
+		return smallNumbers[n]
 	}
 	return lua.LNumber(n)
 }
@@ -76,7 +73,7 @@ func newView(l *lua.LState, legs int) view {
 	d := view{turn: l.CreateTable(0, 10), opponents: make(map[string]*opponent), legs: max(0, min(legs, 100))}
 	d.match = lua.LNil
 	for _, field := range []string{"round", "played", "wins", "draws", "losses", "points"} {
-		d.turn.RawSetString(field, smallNumbers()[0])
+		d.turn.RawSetString(field, smallNumbers[0])
 	}
 	return d
 }

@@ -37,16 +37,6 @@ type child struct {
 
 var _ runner.Runner = (*child)(nil)
 
-func newChild(config *Config, out *output) *child {
-	alive, kill := context.WithCancel(context.Background())
-	c := &child{cmd: exec.CommandContext(alive, config.Command[0], config.Command[1:]...), kill: kill, output: out, done: make(chan struct{})}
-	c.cmd.Cancel = func() error {
-		subprocess.Kill(c.cmd)
-		return nil
-	}
-	return c
-}
-
 func (c *child) Start(context.Context) error {
 	var ours, theirs []*os.File
 	defer func() { closeAll(theirs) }()

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
+	"github.com/strategylab/strategylab/plugins/subprocess"
 	"github.com/strategylab/strategylab/strategies"
 )
 
@@ -71,10 +72,14 @@ const (
 
 func newProcess(config *Config, own bool) *process {
 	out := &output{log: config.Log.With("plugin", config.Name), own: own}
-	p := &process{
-		config: config, own: own, output: out, child: newChild(config, out), silence: silence,
-		calls: make(map[uint64]*call),
+	alive, kill := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(alive, config.Command[0], config.Command[1:]...)
+	cmd.Cancel = func() error {
+		subprocess.Kill(cmd)
+		return nil
 	}
+	c := &child{cmd: cmd, kill: kill, output: out, done: make(chan struct{})}
+	p := &process{config: config, own: own, output: out, child: c, silence: silence, calls: make(map[uint64]*call)}
 	p.alive, p.end = context.WithCancelCause(context.Background())
 	return p
 }

@@ -71,7 +71,13 @@ func (r *replayed) recover(ctx context.Context, s *strategies.Step, sent bool) e
 	defer trial.Unlock()
 	s.Choices, s.Failed, s.Spent = make([]strategies.Choice, len(s.Choose)), s.Failed[:0], s.Spent[:0]
 	r.callLogs.open(s)
-	stuck := sent && r.group.process.stuckAlone()
+	stuck := false
+	if sent {
+		p := r.group.process
+		p.mu.Lock()
+		stuck = p.failure() == errStuck && p.single // its only step has ended it
+		p.mu.Unlock()
+	}
 	r.group = nil
 	concerned := append(called(s), s.Close...)
 	slices.Sort(concerned)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strconv"
 	"sync"
@@ -158,15 +159,18 @@ func (s *server) Load(_ context.Context, r *pb.LoadRequest) (*pb.LoadReply, erro
 // itself.
 const stuckText = "the call ignored its interrupt"
 
-// endWhenStuck returns a channel on which the report of a stuck call ends this process.
-func endWhenStuck() chan<- struct{} {
-	stuck, stderr := make(chan struct{}, 1), os.Stderr // which go-plugin replaces
-	go func() {                                        // for as long as the process lives
+// ServeTasks is the main function of a worker. It gives open a log, whose lines the host
+// receives with the next reply, and a channel on which the report of a call that ignores
+// its interrupt ends the process.
+func ServeTasks(open func(log *slog.Logger, stuck chan<- struct{}) Tasks) {
+	s, stuck, stderr := new(server), make(chan struct{}, 1), os.Stderr // which go-plugin replaces
+	go func() {                                                        // for as long as the process lives
 		<-stuck
 		fmt.Fprintln(stderr, stuckText)
 		killSelf()
 	}()
-	return stuck
+	s.tasks = open(slog.New(&logHandler{lines: &s.log}), stuck)
+	serve(s)
 }
 
 // pluginName is the name of the strategies in go-plugin.

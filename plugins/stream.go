@@ -219,11 +219,3 @@ func (p *process) read() {
 		p.mu.Unlock()
 	}
 }
-
-// stuckAlone reports whether the process has ended itself because a call ignored its
-// interrupt, while one step was in progress.
-func (p *process) stuckAlone() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.failure() == errStuck && p.single
-}

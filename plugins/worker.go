@@ -167,15 +167,6 @@ type Tasks interface {
 	Do(ctx context.Context, task string, input []byte, reply func(output []byte) error) error
 }
 
-// ServeTasks is the main function of a worker. It gives open a log, whose lines the host
-// receives with the next reply, and a channel on which the report of a call that ignores
-// its interrupt ends the process.
-func ServeTasks(open func(log *slog.Logger, stuck chan<- struct{}) Tasks) {
-	s := new(server)
-	s.tasks = open(slog.New(&logHandler{lines: &s.log}), endWhenStuck())
-	serve(s)
-}
-
 // Do implements the protocol.
 func (s *server) Do(task *pb.Task, replies grpc.ServerStreamingServer[pb.TaskReply]) error {
 	s.mu.Lock()

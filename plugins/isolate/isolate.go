@@ -23,6 +23,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/subprocess"
@@ -145,6 +146,7 @@ type Process struct {
 	limit      *subprocess.MemoryLimit
 	processors int             // that there were
 	stuck      chan<- struct{} // receives when a call cannot be stopped
+	extended   sync.Once
 }
 
 // Load compiles a script in this process. Unless memory is 0, the script has the process
@@ -182,6 +184,7 @@ func (p *Process) Extend(memory uint64) error {
 		return fmt.Errorf("limit the worker's memory: %w", err)
 	}
 	debug.SetMemoryLimit(int64(p.config.Memory/2 + memory))
+	p.extended.Do(func() { subprocess.LargePages(p.config.Memory / 2) }) // as much as the heap grows to
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -214,5 +215,28 @@ func TestResident(t *testing.T) {
 	}
 	if memory < 1<<20 || memory > 1<<40 {
 		t.Errorf("%d bytes", memory)
+	}
+}
+
+// The kernel marks what it backs by large pages; see proc(5).
+func TestLargePages(t *testing.T) {
+	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
+		t.Skip("this kernel has no large pages on request")
+	}
+	subprocess.LargePages(much)
+	maps, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	most, size := 0, 0
+	for line := range strings.Lines(string(maps)) {
+		if fields := strings.Fields(line); fields[0] == "Size:" {
+			size, err = strconv.Atoi(fields[1])
+		} else if fields[0] == "VmFlags:" && slices.Contains(fields, "hg") {
+			most = max(most, size)
+		}
+	}
+	if err != nil || most < much>>10 {
+		t.Errorf("large pages back at most %d KiB in a row, want %d: %v", most, much>>10, err)
 	}
 }

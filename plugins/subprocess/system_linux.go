@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"syscall"
 	"time"
@@ -122,6 +123,15 @@ func (m *MemoryLimit) Set(memory uint64) error {
 	}
 	limit.Cur = min(limit.Max, m.before+memory)
 	return syscall.Setrlimit(syscall.RLIMIT_DATA, &limit)
+}
+
+// LargePages has the kernel use large pages, if it does so on request, for the next bytes by
+// which the heap of this process grows. What programs of scripts use lies scattered over the
+// heap: with small pages, leagues in lockstep take a fifth more time.
+func LargePages(size uint64) {
+	heap := make([]byte, size) // nothing touches it, and the heap keeps its addresses
+	_ = syscall.Madvise(heap, syscall.MADV_HUGEPAGE)
+	debug.FreeOSMemory()
 }
 
 // liftLimit sets the soft limit to the hard one until restore is called.

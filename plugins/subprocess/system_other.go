@@ -60,5 +60,8 @@ func (m *MemoryLimit) Set(memory uint64) error {
 	return nil
 }
 
+// LargePages does nothing.
+func LargePages(uint64) {}
+
 // liftLimit has nothing to do: only this process checks its size.
 func liftLimit() (restore func(), err error) { return func() {}, nil }

@@ -47,7 +47,10 @@ func (e *Encoder) open(opens []strategies.OpenSeat, out *strategypb.Step) {
 	var sent []*roster
 	for i := range opens {
 		o := &opens[i]
-		r := e.rosterOf(o.Setup.Field)
+		if e.roster == nil || !slices.Equal(e.roster.players, o.Setup.Field) {
+			e.roster = newRoster(slices.Clone(o.Setup.Field))
+		}
+		r := e.roster
 		at := slices.Index(sent, r)
 		if at < 0 {
 			at = len(sent)
@@ -64,13 +67,6 @@ func (e *Encoder) open(opens []strategies.OpenSeat, out *strategypb.Step) {
 		}
 		out.Open = append(out.Open, open)
 	}
-}
-
-func (e *Encoder) rosterOf(field []string) *roster {
-	if e.roster == nil || !slices.Equal(e.roster.players, field) {
-		e.roster = newRoster(slices.Clone(field))
-	}
-	return e.roster
 }
 
 func (e *Encoder) observe(outcomes []strategies.SeatOutcome, out *strategypb.Step) error {

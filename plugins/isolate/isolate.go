@@ -92,6 +92,7 @@ func wrapped(formats []catalog.Format, load func(context.Context, catalog.Format
 type ServerConfig struct {
 	Formats []catalog.Format // script languages
 	Memory  uint64           // limit in bytes, beside the program itself; 0 means none
+	Large   uint64           // bytes of heap that large pages back where leagues are played, within Memory
 	Tasks   map[string]Task
 }
 
@@ -184,7 +185,7 @@ func (p *Process) Extend(memory uint64) error {
 		return fmt.Errorf("limit the worker's memory: %w", err)
 	}
 	debug.SetMemoryLimit(int64(p.config.Memory/2 + memory))
-	p.extended.Do(func() { subprocess.LargePages(p.config.Memory / 2) }) // as much as the heap grows to
+	p.extended.Do(func() { subprocess.LargePages(p.config.Large) })
 	return nil
 }
 

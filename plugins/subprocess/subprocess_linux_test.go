@@ -223,7 +223,7 @@ func TestLargePages(t *testing.T) {
 	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
 		t.Skip("this kernel has no large pages on request")
 	}
-	subprocess.LargePages(much)
+	subprocess.LargePages(limit)
 	maps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func TestLargePages(t *testing.T) {
 			most = max(most, size)
 		}
 	}
-	if err != nil || most < much>>10 {
-		t.Errorf("large pages back at most %d KiB in a row, want %d: %v", most, much>>10, err)
+	if err != nil || most < limit>>10 {
+		t.Errorf("large pages back at most %d KiB in a row, want %d: %v", most, limit>>10, err)
 	}
 }

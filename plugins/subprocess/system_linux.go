@@ -127,7 +127,7 @@ func (m *MemoryLimit) Set(memory uint64) error {
 
 // LargePages has the kernel use large pages, if it does so on request, for the next bytes by
 // which the heap of this process grows. What programs of scripts use lies scattered over the
-// heap: with small pages, leagues in lockstep take a fifth more time.
+// heap: with small pages, leagues in lockstep take a sixth more time.
 func LargePages(size uint64) {
 	heap := make([]byte, size) // nothing touches it, and the heap keeps its addresses
 	_ = syscall.Madvise(heap, syscall.MADV_HUGEPAGE)

@@ -61,7 +61,7 @@ func NewPrefix(plan results.Plan) (*Prefix, error) {
 	}
 	first, _ := plan.Span()
 	p := &Prefix{
-		schedule: sched.Matches(), players: n, first: first, late: plan.Schema == results.PlanSchema1, bounded: plan.Bounded(), hasher: results.NewHasherAt(first), reproducible: plan.Reproducible(),
+		schedule: sched.Matches(), players: n, first: first, late: plan.Schema == results.PlanSchema1, bounded: plan.Totals() > 0, hasher: results.NewHasherAt(first), reproducible: plan.Reproducible(),
 		plugin: plugin, agent: agent, overran: make([]tally, n), stalled: make([]tally, n), lost: make([]int, n), lostMatches: make([]int, n), costs: make([]cost, n),
 		quarantined: make([]bool, n), why: make([]string, n), noted: make([]uint64, n),
 	}

@@ -117,7 +117,7 @@ func (w *worker) league(ctx context.Context, index int, rec *results.League, qua
 			Config:      agent.Config{Name: game.PlayerID(seat), Mode: d.mode},
 			Factory:     d.factories[field],
 			Quarantined: quarantined[field],
-			Bounded:     d.plan.Bounded(),
+			Totals:      d.plan.Totals(),
 			Watch:       -1,
 			League:      d.known,
 			Key:         game.StrategyKey(d.plan.Seed, index, field),

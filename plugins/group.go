@@ -56,9 +56,8 @@ func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 		if setup.Log != nil {
 			g.logs[id] = setup.Log
 		}
-		if setup.Bounded && config.Script == nil {
-			total := budget.Limits{Time: config.CallTime}.Total(setup.Legs * (len(setup.Field) - 1))
-			g.costs[id] = &seatCost{total: total.Counted()}
+		if setup.Totals > 0 && config.Script == nil {
+			g.costs[id] = &seatCost{total: budget.Limits{Time: 2 * config.CallTime}.Total(setup.Totals, setup.Matches())}
 		}
 	}
 	g.begun = true
@@ -121,7 +120,7 @@ func called(s *strategies.Step) (seats []strategies.SeatID) {
 }
 
 // seatCost is what a bounded seat of a plugin has cost: how long the host waited for it. A
-// busy machine makes that longer than it is, so it has as much time as a counted strategy.
+// busy machine makes that longer than it is, so it has twice the time of a script.
 // Seats of a worker count for themselves, where they run.
 type seatCost struct {
 	total budget.Total

@@ -103,11 +103,15 @@ type Setup struct {
 	// another process; Rand is the stream itself and never nil.
 	Key  game.Key
 	Rand *game.Rand
-	// Bounded says that all calls of the league together are bounded; see package budget.
-	Bounded bool
+	// Totals is the version of the bound on all calls of the league together, 0 for none; see
+	// package budget.
+	Totals int
 	// Log receives what a script prints; nil discards it.
 	Log *slog.Logger
 }
+
+// Matches returns how many matches the seat plays.
+func (s *Setup) Matches() int { return s.Legs * (len(s.Field) - 1) }
 
 // Spender is an optional extension of Strategy for runtimes that know what their calls cost.
 type Spender interface {

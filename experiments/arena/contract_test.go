@@ -87,7 +87,7 @@ func checkSetups(t *testing.T, plan results.Plan, l results.League, got []strate
 	var want []strategies.Setup
 	for seat, id := range field {
 		want = append(want, strategies.Setup{
-			ID: id, Name: id, Field: field, Rounds: 15, Legs: 3, Key: game.StrategyKey(plan.Seed, 0, l.Seats[seat]), Bounded: true,
+			ID: id, Name: id, Field: field, Rounds: 15, Legs: 3, Key: game.StrategyKey(plan.Seed, 0, l.Seats[seat]), Totals: 2,
 		})
 	}
 	slices.SortFunc(got, func(a, b strategies.Setup) int { return strings.Compare(a.ID, b.ID) })

@@ -74,7 +74,9 @@ func TestDeferredOutcomes(t *testing.T) {
 		frequency, _ := builtin.Find("frequency")
 		random, _ := builtin.Find("random")
 		records := func(f strategies.Factory) []results.League {
-			a := newArena(t, planOf(players, legs, leagues), arena.Config{}, f, frequency, f, random, f)
+			plan := planOf(players, legs, leagues)
+			plan.Schema = results.PlanSchema2 // limits of calls alone
+			a := newArena(t, plan, arena.Config{}, f, frequency, f, random, f)
 			out := play(t, a, players, leagues)
 			for _, l := range out { // in the order in which they are noticed
 				slices.SortStableFunc(l.Notes, func(a, b results.Note) int { return cmp.Compare(a.Field, b.Field) })

@@ -51,7 +51,7 @@ func (l *league) open(ctx context.Context, groups []*group, at int) error {
 		key := game.StrategyKey(a.plan.Seed, l.index, s.field)
 		setup := strategies.Setup{
 			ID: a.ids[i], Name: a.ids[i], Field: a.ids, Rounds: a.rounds, Legs: a.plan.Legs,
-			Key: key, Rand: game.NewRand(key), Bounded: a.plan.Bounded(),
+			Key: key, Rand: game.NewRand(key), Totals: a.plan.Totals(),
 		}
 		setup.Rand.Rekey(game.StartPosition)
 		if a.opts.Log != nil {

@@ -65,8 +65,8 @@ type Config struct {
 	Key, Coin game.Key
 	// Barred keeps the strategy from being called: every match is lost as quarantined.
 	Quarantined bool
-	// Bounded is that of the strategy's Setup.
-	Bounded bool
+	// Totals is that of the strategy's Setup.
+	Totals int
 	// Versions, if not nil, supplies the versions of a strategy that is edited while it
 	// plays; Factory makes the seats of the first one. It may be nil if the strategy does
 	// not load: then the version plays that chose last, says the journal.

@@ -42,7 +42,7 @@ var errLeft = errors.New("player: the agent has left the league")
 func (p *Player) newSeat(s *leagueState, league *League) *leagueSeat {
 	setup := strategies.Setup{
 		ID: p.ID(), Name: p.cfg.Name, Field: league.Field, Rounds: league.Rounds, Legs: league.Legs,
-		Key: p.cfg.Key, Rand: game.NewRand(p.cfg.Key), Log: p.cfg.Print, Bounded: p.cfg.Bounded,
+		Key: p.cfg.Key, Rand: game.NewRand(p.cfg.Key), Log: p.cfg.Print, Totals: p.cfg.Totals,
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

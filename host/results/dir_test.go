@@ -165,7 +165,7 @@ func TestExtend(t *testing.T) {
 		t.Errorf("fewer runs than leagues: %v", err)
 	}
 	for name, change := range map[string]func(*results.Plan){
-		"schema was strategylab/plan/v3 and is":      func(p *results.Plan) { p.Schema = results.PlanSchema1 },
+		"schema was strategylab/plan/v4 and is":      func(p *results.Plan) { p.Schema = results.PlanSchema1 },
 		"seed was 7 and is 8":                        func(p *results.Plan) { p.Seed = 8 },
 		"legs was 1 and is 2":                        func(p *results.Plan) { p.Legs = 2 },
 		"draw was  and is uniform:1-9":               func(p *results.Plan) { p.Draw = "uniform:1-9" },
@@ -263,7 +263,7 @@ func TestPlanIsReadStrictly(t *testing.T) {
 	good, err := json.Marshal(testPlan(3, 1, 3, ""))
 	must(t, err)
 	for want, swap := range map[string][2]string{
-		`schema "strategylab/plan/v4"`: {"plan/v3", "plan/v4"},
+		`schema "strategylab/plan/v5"`: {"plan/v4", "plan/v5"},
 		`unknown field "extra"`:        {`"runs"`, `"extra":1,"runs"`},
 		"0 runs":                       {`"runs":3`, `"runs":0`},
 		"more than one JSON value":     {"}]}", "}]} {}"},
@@ -453,5 +453,14 @@ func must(t fataler, errs ...error) {
 	t.Helper()
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A run keeps the bound with which it began.
+func TestTotals(t *testing.T) {
+	for schema, want := range map[string]int{results.PlanSchema: 2, results.PlanSchema3: 1, results.PlanSchema2: 0, results.PlanSchema1: 0} {
+		if got := (results.Plan{Schema: schema}).Totals(); got != want {
+			t.Errorf("%s: version %d, want %d", schema, got, want)
+		}
 	}
 }

@@ -20,10 +20,10 @@ var ErrPlanDiffers = errors.New("the plan differs from the recorded one")
 const MaxRuns = 1_000_000_000
 
 // schemas returns the versions of plan.json.
-func schemas() []string { return []string{PlanSchema, PlanSchema2, PlanSchema1} }
+func schemas() []string { return []string{PlanSchema, PlanSchema3, PlanSchema2, PlanSchema1} }
 
-// Bounded reports whether the plan's run bounds what all calls of a player cost.
-func (p Plan) Bounded() bool { return p.Schema == PlanSchema }
+// Totals returns the version of the bound on what all calls of a player cost; 0 for none.
+func (p Plan) Totals() int { return map[string]int{PlanSchema3: 1, PlanSchema: 2}[p.Schema] }
 
 // kindAgent is the kind of a player that is an agent.
 const kindAgent = "agent"

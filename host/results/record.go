@@ -69,7 +69,9 @@ type Ratio struct {
 // Versions of plan.json. A run keeps the one it began with.
 const (
 	// PlanSchema is the version of new runs.
-	PlanSchema = "strategylab/plan/v3"
+	PlanSchema = "strategylab/plan/v4"
+	// PlanSchema3 is that of runs in which a league may cost several times as much.
+	PlanSchema3 = "strategylab/plan/v3"
 	// PlanSchema2 is that of runs that bound single calls only, and not what all calls of
 	// a player cost.
 	PlanSchema2 = "strategylab/plan/v2"
@@ -163,7 +165,7 @@ type Note struct {
 }
 
 // Cost is what a player has cost in a league, if that is more than a league may cost; see
-// package experiments. Plans before PlanSchema have none.
+// package experiments. Plans before PlanSchema3 have none.
 type Cost struct {
 	Field int   // field index
 	Share int64 // of what a league may cost, in FullShare parts; more than that

@@ -10,7 +10,7 @@ import (
 // Alone returns a seat of f that has a batch to itself. Failures of the whole batch name f
 // as their source.
 func Alone(ctx context.Context, f strategies.Batcher, setup strategies.Setup) (strategies.Strategy, error) {
-	a := &alone{source: cmp.Or(f.Info().Source, f.Info().Name), bounded: setup.Bounded}
+	a := &alone{source: cmp.Or(f.Info().Source, f.Info().Name), bounded: setup.Totals > 0}
 	var err error
 	if a.batch, err = f.NewBatch(ctx); err != nil {
 		return nil, strategies.Wrap(a.source, strategies.OpStart, err)

@@ -134,15 +134,20 @@ func TestOverrunsHalveTheTime(t *testing.T) {
 	})
 }
 
-// Who thinks for 10 ms about every choice stays within its share in any field, with time to spare;
-// who uses what a call may use exceeds it, and is stopped before a league takes long.
+// Who thinks for a millisecond about every choice (10 in the first version) stays within its share in
+// any field, with time to spare; who uses what a call may use exceeds it, and is stopped before a
+// league takes long.
 func TestTotalIsForHonestStrategies(t *testing.T) {
 	t.Parallel()
-	for _, matches := range []int{1, 2, 8, 38, 190, 989} {
-		total := budget.Limits{}.Total(matches)
+	for i, matches := range []int{1, 2, 8, 38, 190, 989, 1, 2, 8, 38, 190, 989} {
+		version, thinks, uses := 1, 10*time.Millisecond, 1_000_000
+		if i >= 6 {
+			version, thinks, uses = 2, time.Millisecond, 40_000
+		}
+		total := budget.Limits{}.Total(version, matches)
 		n := time.Duration(matches)
-		if s := total.Share(n*10*time.Millisecond, 0); s.Over() || s.Share > 850 {
-			t.Errorf("%d matches of 10 ms cost a share of %d", matches, s.Share)
+		if s := total.Share(n*thinks, 0); s.Over() || s.Share > 850 {
+			t.Errorf("%d matches of %v cost a share of %d", matches, thinks, s.Share)
 		}
 		if s := total.Share(n*100*time.Millisecond, 0); !s.Over() || s.Exact {
 			t.Errorf("%d matches of 100 ms cost %+v", matches, s)
@@ -150,18 +155,18 @@ func TestTotalIsForHonestStrategies(t *testing.T) {
 		if s := total.Counted().Share(0, int64(matches)*budget.DefaultInstructions); !s.Over() || !s.Exact {
 			t.Errorf("%d matches with all instructions of a call cost %+v", matches, s)
 		}
-		if s := total.Counted().Share(n*10*time.Millisecond, int64(matches)*1_000_000); s.Over() {
-			t.Errorf("%d matches of 1,000,000 instructions cost %+v", matches, s)
+		if s := total.Counted().Share(n*thinks, int64(matches*uses)); s.Over() {
+			t.Errorf("%d matches of %d instructions cost %+v", matches, uses, s)
 		}
 		most, instructions := total.Most()
 		if s := total.Share(most, 0); most < 2*budget.DefaultTime || s.Share < 3900 {
 			t.Errorf("%d matches may take %v in one league, a share of %d", matches, most, s.Share)
 		}
-		if s := total.Share(0, instructions); s.Share < 3900 || s.Share > 4100 {
+		if s := total.Share(0, instructions); instructions < 2*budget.DefaultInstructions && s.Share > 4100 || s.Share < 3900 {
 			t.Errorf("%d matches may take %d instructions in one league, a share of %d", matches, instructions, s.Share)
 		}
 	}
-	if s := (budget.Total{}).Share(time.Hour, 1<<60); s != (strategies.Spent{}) {
+	if s := (budget.Limits{}).Total(0, 10).Share(time.Hour, 1<<60); s != (strategies.Spent{}) {
 		t.Errorf("without a bound an hour costs %+v", s)
 	}
 }

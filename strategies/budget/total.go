@@ -9,41 +9,60 @@ import (
 
 // Total bounds all calls of one seat in a league together. The zero value is no bound.
 //
-// A match may cost an eightieth of the time limit of a call, or three tenths of its
-// instructions, and a league beside its matches a twentieth of the time, or half of the
-// instructions: by default 12.5 ms a match and 50 ms a league. A strategy that thinks for
-// 10 ms about every choice stays within that in a field of any size, and one that uses
-// what a single call may use exceeds it several times.
+// A match may cost a five-hundredth of the time limit of a call, or a hundredth of its
+// instructions, and a league beside its matches a fiftieth of the time, or a tenth of the
+// instructions: by default 2 ms a match and 20 ms a league. A strategy that thinks for a
+// millisecond about every choice stays within that in a field of any size, and none costs
+// 200 leagues of 34 matches more than 20 s.
 //
 // That holds for the average of several leagues; package experiments decides about it. A
 // single league may cost some times as much, which the runtimes enforce.
 type Total struct {
 	time, mostTime                 time.Duration
 	instructions, mostInstructions int64
+	slack                          time.Duration
+}
+
+// shares are what a league may cost, in parts of the limits of one call: beside its
+// matches, and for a number of matches. slack is how many times as long as others the
+// instructions of a counted strategy may take before its time counts, too: nobody can
+// reproduce time.
+type shares struct {
+	time, instructions           float64
+	matchTime, matchInstructions [2]float64 // parts, and matches that have them
+	slack                        time.Duration
+}
+
+// versions has the shares by strategies.Setup.Totals, for runs that began with them.
+var versions = [...]shares{
+	1: {time: 1. / 20, matchTime: [2]float64{1, 80}, instructions: 1. / 2, matchInstructions: [2]float64{3, 10}, slack: 2},
+	2: {time: 1. / 50, matchTime: [2]float64{1, 500}, instructions: 1. / 10, matchInstructions: [2]float64{1, 100}, slack: 1},
 }
 
 // ErrTotal is why a call was interrupted that exceeded no limit of its own.
 var ErrTotal = errors.New("the limit of a league was exceeded")
 
-// A single league may cost several times the average, and in time at least as much as some calls.
+// A single league may cost several times the average, and at least as much as some calls.
 const (
 	mostTimes = 4
 	mostCalls = 2
 )
 
-// slack is how many times as long as others the instructions of a counted strategy may
-// take before its time counts, too: nobody can reproduce time.
-const slack = 2
-
-// Total returns the bound on a seat with a number of matches in its league.
-func (l Limits) Total(matches int) Total {
-	l = l.OrDefaults()
-	n := float64(matches)
-	t := Total{
-		time:         time.Duration(part(int64(l.Time), 1./20+n/80)),
-		instructions: part(l.Instructions, 1./2+n*3/10),
+// Total returns the bound on a seat with a number of matches in its league, by the version
+// in its strategies.Setup.Totals.
+func (l Limits) Total(version, matches int) Total {
+	if version == 0 {
+		return Total{}
 	}
-	t.mostTime, t.mostInstructions = max(mostTimes*t.time, mostCalls*min(l.Time, most)), mostTimes*t.instructions
+	l = l.OrDefaults()
+	n, share := float64(matches), versions[min(version, len(versions)-1)]
+	t := Total{
+		time:         time.Duration(part(int64(l.Time), share.time+n*share.matchTime[0]/share.matchTime[1])),
+		instructions: part(l.Instructions, share.instructions+n*share.matchInstructions[0]/share.matchInstructions[1]),
+		slack:        share.slack,
+	}
+	t.mostTime = max(mostTimes*t.time, mostCalls*min(l.Time, most))
+	t.mostInstructions = max(mostTimes*t.instructions, mostCalls*min(l.Instructions, most))
 	return t
 }
 
@@ -57,7 +76,7 @@ func part(limit int64, times float64) int64 {
 
 // Counted returns the bound on a strategy whose instructions are counted: it has more time.
 func (t Total) Counted() Total {
-	t.time, t.mostTime = slack*t.time, slack*t.mostTime
+	t.time, t.mostTime = t.slack*t.time, t.slack*t.mostTime
 	return t
 }
 

@@ -114,10 +114,7 @@ func (h *Host) Busy() time.Duration { return h.dog.Busy() }
 
 // Total returns the bound on all calls of a seat.
 func (h *Host) Total(s *strategies.Setup) budget.Total {
-	if !s.Bounded {
-		return budget.Total{}
-	}
-	return h.limits.Total(s.Legs * (len(s.Field) - 1))
+	return h.limits.Total(s.Totals, s.Matches())
 }
 
 // Overtime returns why a call was stopped. cause is what Guard.Leave returned.

@@ -220,11 +220,8 @@ func (w *window) adapt(took time.Duration, matches int, deadline time.Duration) 
 }
 
 // total is what the answers of an agent may take in a league, as package budget has it for
-// scripts: half of a deadline for each match on the average, and two deadlines beside.
+// scripts in its first version: half of a deadline for each match on the average, and two deadlines beside.
 func (f *Factory) total(s *strategies.Setup) budget.Total {
-	if !s.Bounded {
-		return budget.Total{}
-	}
 	const parts = 40
-	return budget.Limits{Time: parts * f.config.Deadline}.Total(s.Legs * (len(s.Field) - 1))
+	return budget.Limits{Time: parts * f.config.Deadline}.Total(min(s.Totals, 1), s.Matches())
 }

@@ -774,8 +774,8 @@ type Open struct {
 	Key1 uint64 `protobuf:"fixed64,8,opt,name=key1,proto3" json:"key1,omitempty"`
 	Log  bool   `protobuf:"varint,9,opt,name=log,proto3" json:"log,omitempty"` // somebody reads what the strategy prints
 	// All calls of the league together are bounded, where the strategy's runtime
-	// does that.
-	Bounded       bool `protobuf:"varint,10,opt,name=bounded,proto3" json:"bounded,omitempty"`
+	// does that: the version of the bound, 0 for none.
+	Totals        uint32 `protobuf:"varint,10,opt,name=totals,proto3" json:"totals,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -873,11 +873,11 @@ func (x *Open) GetLog() bool {
 	return false
 }
 
-func (x *Open) GetBounded() bool {
+func (x *Open) GetTotals() uint32 {
 	if x != nil {
-		return x.Bounded
+		return x.Totals
 	}
-	return false
+	return 0
 }
 
 // Turns are matches that seats take part in.
@@ -1646,7 +1646,7 @@ const file_strategy_proto_rawDesc = "" +
 	"\x03end\x18\n" +
 	" \x01(\bR\x03end\"\"\n" +
 	"\x06Roster\x12\x18\n" +
-	"\aplayers\x18\x01 \x03(\tR\aplayers\"\xd6\x01\n" +
+	"\aplayers\x18\x01 \x03(\tR\aplayers\"\xd4\x01\n" +
 	"\x04Open\x12\x12\n" +
 	"\x04seat\x18\x01 \x01(\rR\x04seat\x12\x16\n" +
 	"\x06roster\x18\x02 \x01(\rR\x06roster\x12\x0e\n" +
@@ -1656,9 +1656,9 @@ const file_strategy_proto_rawDesc = "" +
 	"\x04legs\x18\x06 \x01(\rR\x04legs\x12\x12\n" +
 	"\x04key0\x18\a \x01(\x06R\x04key0\x12\x12\n" +
 	"\x04key1\x18\b \x01(\x06R\x04key1\x12\x10\n" +
-	"\x03log\x18\t \x01(\bR\x03log\x12\x18\n" +
-	"\abounded\x18\n" +
-	" \x01(\bR\abounded\"\xe2\x01\n" +
+	"\x03log\x18\t \x01(\bR\x03log\x12\x16\n" +
+	"\x06totals\x18\n" +
+	" \x01(\rR\x06totals\"\xe2\x01\n" +
 	"\x05Turns\x12\x12\n" +
 	"\x04seat\x18\x01 \x03(\x12R\x04seat\x12\x14\n" +
 	"\x05match\x18\x02 \x03(\x04R\x05match\x12\x14\n" +

@@ -67,7 +67,7 @@ func (d *Decoder) open(in *strategypb.Step, out *strategies.Step) error {
 		key := game.Key{o.GetKey0(), o.GetKey1()}
 		setup := strategies.Setup{
 			ID: o.GetId(), Name: cmp.Or(o.GetName(), o.GetId()), Field: rosters[o.GetRoster()].players,
-			Rounds: int(o.GetRounds()), Legs: int(o.GetLegs()), Key: key, Rand: game.NewRand(key), Bounded: o.GetBounded(),
+			Rounds: int(o.GetRounds()), Legs: int(o.GetLegs()), Key: key, Rand: game.NewRand(key), Totals: int(o.GetTotals()),
 		}
 		if o.GetLog() && d.log != nil {
 			setup.Log = d.log(id)

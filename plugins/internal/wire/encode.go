@@ -60,7 +60,7 @@ func (e *Encoder) open(opens []strategies.OpenSeat, out *strategypb.Step) {
 		e.seats[o.Seat] = &memory{roster: r}
 		open := &strategypb.Open{
 			Seat: uint32(o.Seat), Roster: uint32(at), Id: o.Setup.ID, Rounds: uint32(o.Setup.Rounds), Legs: uint32(o.Setup.Legs),
-			Key0: o.Setup.Key[0], Key1: o.Setup.Key[1], Log: o.Setup.Log != nil, Bounded: o.Setup.Bounded,
+			Key0: o.Setup.Key[0], Key1: o.Setup.Key[1], Log: o.Setup.Log != nil, Totals: uint32(o.Setup.Totals),
 		}
 		if o.Setup.Name != o.Setup.ID {
 			open.Name = o.Setup.Name

@@ -1,9 +1,7 @@
 package kit
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -18,69 +16,51 @@ import (
 	"github.com/strategylab/strategylab/host/rawjson"
 )
 
-// Fields are the members of a message as they stand on the wire.
-type Fields map[string]json.RawMessage
+// Fields are the members of a message as they stand on the wire. Nil is no object.
+type Fields rawjson.Object
 
-// Doc returns the members as an object of host/rawjson, sorted by name.
-func (f Fields) Doc() rawjson.Object {
-	raw, err := json.Marshal(f)
-	if err != nil {
-		panic(err) // all members were read
-	}
-	return rawjson.Split(raw)
-}
+// Get returns a member as it stands on the wire, nil if it is missing.
+func (f Fields) Get(name string) jsontext.Value { return rawjson.Object(f).Get(name) }
 
 // Text returns a member that is a string, "" otherwise.
-func (f Fields) Text(name string) string {
-	var s string
-	_ = json.Unmarshal(f[name], &s) // anything but a string reads as ""
-	return s
-}
+func (f Fields) Text(name string) string { return rawjson.Object(f).Text(name) }
 
 // Has reports whether a member is present and not null.
-func (f Fields) Has(name string) bool { return f[name] != nil && string(f[name]) != "null" }
+func (f Fields) Has(name string) bool { return f.Get(name) != nil && f.Get(name).Kind() != 'n' }
 
 // Shown returns a member for a finding: as it stands on the wire, or "missing".
-func (f Fields) Shown(name string) string {
-	if f[name] == nil {
-		return "missing"
-	}
-	return string(f[name])
-}
+func (f Fields) Shown(name string) string { return cmp.Or(string(f.Get(name)), "missing") }
 
 // Count returns a member that is an integer, -1 otherwise.
 func (f Fields) Count(name string) int {
-	var n *int
-	if json.Unmarshal(f[name], &n) != nil || n == nil {
-		return -1
+	if n, whole := rawjson.Integer(f.Get(name)); whole {
+		return int(n)
 	}
-	return *n
+	return -1
 }
 
 // Round returns the number of a round: of an integer, or of a string that ends
 // in one. It returns 0 for anything else.
 func (f Fields) Round(name string) int {
-	text := strings.Trim(string(f[name]), `"`)
+	text := strings.Trim(string(f.Get(name)), `"`)
 	n, _ := strconv.Atoi(text[strings.LastIndexByte(text, '_')+1:]) // 0 of what is no number
 	return n
 }
 
 // Object returns a member that is an object, or a string that holds one; nil otherwise.
-func (f Fields) Object(name string) Fields { return Object(f[name]) }
+func (f Fields) Object(name string) Fields { return Object(f.Get(name)) }
 
-// List returns a member that is a list of objects, nil otherwise.
-func (f Fields) List(name string) []Fields { return listOf[Fields](f[name]) }
-
-func listOf[E any](raw json.RawMessage) (all []E) {
-	if json.Unmarshal(raw, &all) != nil {
-		return nil
+// List returns a member that is a list of objects, nil for what is no list.
+func (f Fields) List(name string) (all []Fields) {
+	for _, e := range rawjson.Elements(f.Get(name)) {
+		all = append(all, Object(e))
 	}
 	return all
 }
 
 // HasID reports whether the document has a JSON-RPC id: a string or a number.
 func (f Fields) HasID() bool {
-	kind := jsontext.Value(f["id"]).Kind()
+	kind := f.Get("id").Kind()
 	return kind == '"' || kind == '0'
 }
 
@@ -94,27 +74,24 @@ func (f Fields) Inner() Fields {
 
 // unwrapped returns the message in params or in a result, nil for none, and the name of its wrapping.
 func (f Fields) unwrapped() (m Fields, wrapping string) {
-	doc, wrapping := dialect.Unwrap(f.Doc(), true)
-	if f == nil || doc == nil {
-		return nil, wrapping
+	doc, wrapping := dialect.Unwrap(rawjson.Object(f), true)
+	return Fields(doc), wrapping
+}
+
+// document reads JSON that is an object, also one that only a lenient reader takes.
+func document(raw []byte) Fields {
+	if !jsontext.Value(raw).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
+		return nil
 	}
-	return Object(json.RawMessage(doc.Encode())), wrapping
+	return Fields(rawjson.Split(raw))
 }
 
 // Object reads JSON that is an object, or a string that holds one.
-func Object(raw json.RawMessage) Fields {
-	if raw = bytes.TrimSpace(raw); bytes.HasPrefix(raw, []byte{'"'}) {
-		var text string
-		if json.Unmarshal(raw, &text) != nil {
-			return nil
-		}
-		raw = json.RawMessage(text)
+func Object(raw []byte) Fields {
+	if text := rawjson.Text(raw); text != nil {
+		raw = text
 	}
-	var f Fields
-	if json.Unmarshal(raw, &f) != nil {
-		return nil
-	}
-	return f
+	return document(raw)
 }
 
 // Reply is the HTTP response to a message.
@@ -150,28 +127,40 @@ type Answer struct {
 	evidence Evidence // of the exchange
 }
 
-// ReadAnswer decodes a reply.
+// ReadAnswer decodes a reply. It finds the message in the document, and out whether the answer is a
+// refusal, in any form.
 func ReadAnswer(r Reply) *Answer {
-	a := &Answer{Reply: r}
-	if json.Unmarshal(r.Body, &a.Document) == nil && a.Document != nil {
-		a.locate()
-	}
-	a.refusal()
-	return a
-}
-
-// locate finds the message in the document.
-func (a *Answer) locate() {
+	a := &Answer{Reply: r, Document: document(r.Body)}
 	switch doc := a.Document; {
+	case doc == nil:
 	case doc.Has("error"):
-		a.Message, a.Wrapping = doc.Object("error").Object("data").unwrapped()
-	case doc["result"] != nil:
-		a.Message, a.Wrapping = doc.Object("result").unwrapped()
+		e := doc.Object("error")
+		a.Refused, a.Reason = true, cmp.Or(e.Text("message"), doc.Text("error"))
+		a.Code, _ = strconv.Atoi(strings.Trim(string(e.Get("code")), `"`)) // 0 of what is no number
+		a.Message, a.Wrapping = e.Object("data").unwrapped()
+	case doc.Get("result") != nil:
+		result := doc.Object("result")
+		a.Message, a.Wrapping = result.unwrapped()
+		if a.Refused = saysNo(a.Message); string(result.Get("isError")) == "true" {
+			a.Refused, a.Reason = true, protocol.Prose(result.Get("content"))
+		}
 	case doc.Has("method"):
 		a.Message, a.Wrapping = doc.Object("params"), "request"
+		a.Refused = saysNo(a.Message)
 	default:
 		a.Message, a.Wrapping = doc, dialect.Bare.Name
+		a.Refused = saysNo(a.Message)
 	}
+	if a.Err == nil && a.Status >= http.StatusBadRequest && len(a.Body) > 0 && !a.readable() {
+		a.Refused, a.Plain = true, true
+		if a.Document == nil || !a.Message.Has("detail") {
+			a.Reason = cmp.Or(a.Reason, Printable(a.Body[:min(len(a.Body), 200)]))
+		}
+	}
+	if s := protocol.Explanation(rawjson.Object(a.Message)); a.Refused && s != "" && s != a.Reason {
+		a.Reason = strings.TrimPrefix(a.Reason+": "+s, ": ")
+	}
+	return a
 }
 
 // OK reports whether the HTTP status is 2xx.
@@ -198,37 +187,6 @@ func (a *Answer) String() string {
 	return fmt.Sprintf("HTTP %d with a message without message_type", a.Status)
 }
 
-// refusal finds out whether the answer is a refusal, in any form.
-func (a *Answer) refusal() {
-	var e struct {
-		Code    json.Number
-		Message string
-	}
-	result := a.Document.Object("result")
-	switch {
-	case a.Document.Has("error"):
-		a.Refused = true
-		_ = json.Unmarshal(a.Document["error"], &e) // an error of any form refuses
-		if n, err := e.Code.Int64(); err == nil {
-			a.Code = int(n)
-		}
-		a.Reason = cmp.Or(e.Message, a.Document.Text("error"))
-	case string(result["isError"]) == "true":
-		a.Refused, a.Reason = true, protocol.Prose(jsontext.Value(result["content"]))
-	case saysNo(a.Message):
-		a.Refused = true
-	}
-	if a.Err == nil && a.Status >= http.StatusBadRequest && len(a.Body) > 0 && !a.readable() {
-		a.Refused, a.Plain = true, true
-		if a.Document == nil || !a.Message.Has("detail") {
-			a.Reason = cmp.Or(a.Reason, Printable(a.Body[:min(len(a.Body), 200)]))
-		}
-	}
-	if s := protocol.Explanation(a.Message.Doc()); a.Refused && s != "" && s != a.Reason {
-		a.Reason = strings.TrimPrefix(a.Reason+": "+s, ": ")
-	}
-}
-
 // readable reports whether a caller of JSON-RPC finds in the document why it was refused.
 func (a *Answer) readable() bool {
 	rpc := a.Document.Has("error") && (a.Document.Object("error") != nil || a.Document.Has("jsonrpc"))
@@ -245,7 +203,7 @@ func saysNo(m Fields) bool {
 		// The name alone may be an echo of what is acknowledged.
 		return !protocol.Means(protocol.Receiving, status)
 	}
-	return string(m["success"]) == "false" && !m.Has("query_type")
+	return m.Get("success").Kind() == 'f' && !m.Has("query_type")
 }
 
 // UnknownMessage reports whether the answer refuses because the agent does not

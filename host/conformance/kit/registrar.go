@@ -8,10 +8,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/strategylab/strategylab/host/credential"
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/wire"
 )
 
@@ -251,7 +254,8 @@ func RegistrationTests(accepts func(t *T, url string) *Answer, ids func(t *T) []
 		"register.rpc": first(func(t *T, a *Registration) { t.Holds(Frame(a.Doc)) }),
 		"register.fields": first(func(t *T, a *Registration) {
 			t.Valid(a.Fields, a.Type, false)
-			if !slices.Contains(listOf[string](a.Meta["game_types"]), protocol.GameEvenOdd) {
+			isGame := func(e jsontext.Value) bool { return string(rawjson.Text(e)) == protocol.GameEvenOdd }
+			if !slices.ContainsFunc(rawjson.Elements(a.Meta.Get("game_types")), isGame) {
 				t.Fail(`%s_meta.game_types is %s, want a list that contains "even_odd"`, t.Session.Role, a.Meta.Shown("game_types"))
 			}
 		}),

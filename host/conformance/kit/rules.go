@@ -17,6 +17,7 @@ import (
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // Frame says how a request is not JSON-RPC, "" if it is. It reads the whole document.
@@ -52,7 +53,7 @@ func (t *T) Holds(breach string) {
 // Valid ends the check if a message breaks the table of a type. An answer needs no sender
 // and no conversation.
 func (t *T) Valid(m Fields, typ protocol.Type, answer bool) {
-	doc := m.Doc()
+	doc := rawjson.Object(m)
 	var header *protocol.Header
 	if !answer {
 		h := protocol.ReadHeader(doc)
@@ -72,8 +73,8 @@ func (t *T) Valid(m Fields, typ protocol.Type, answer bool) {
 		switch {
 		case v.Rule == "required":
 			name += " is missing"
-		case m[name] != nil:
-			name += fmt.Sprintf(" is %s, against the rule %q", m[name], v.Rule)
+		case m.Get(name) != nil:
+			name += fmt.Sprintf(" is %s, against the rule %q", m.Get(name), v.Rule)
 		default:
 			name += fmt.Sprintf(" is against the rule %q", v.Rule)
 		}
@@ -115,7 +116,7 @@ func IDTests(sample Sample) map[string]func(*T) {
 			case t.Session.control == nil || !a.Refused:
 				t.Accepted(a, "")
 			}
-			if got := string(a.Document["id"]); got != id {
+			if got := string(a.Document.Get("id")); got != id {
 				t.Fail("the id %s came back as %s", id, a.Document.Shown("id"))
 			}
 		}

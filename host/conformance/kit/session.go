@@ -216,7 +216,7 @@ func (t *T) Equal(a *Answer, name, want string) { t.Says(a.Message, map[string]s
 func (t *T) Says(m Fields, want map[string]string) {
 	var wrong []string
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		if cmp.Or(m.Text(name), string(m[name])) != want[name] {
+		if cmp.Or(m.Text(name), string(m.Get(name))) != want[name] {
 			wrong = append(wrong, fmt.Sprintf("%s is %s, want %q", name, m.Shown(name), want[name]))
 		}
 	}

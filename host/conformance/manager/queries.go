@@ -9,6 +9,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/rawjson"
 )
 
 // queryTests test answers to queries: before the league, and those that were recorded while it ran.
@@ -196,8 +197,7 @@ func matchesIn(data kit.Fields) map[string]kit.Fields {
 	all := map[string]kit.Fields{}
 	for _, round := range data.List("rounds") {
 		for _, f := range round.List("matches") {
-			f["round_id"] = round["round_id"]
-			all[f.Text("match_id")] = f
+			all[f.Text("match_id")] = kit.Fields(rawjson.Object(f).Set("round_id", round.Get("round_id")))
 		}
 	}
 	return all

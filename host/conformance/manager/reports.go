@@ -30,7 +30,7 @@ var reportTests = map[string]func(T){
 		if _, err := protocol.ParseTimestamp(a.Message.Text("previous_report_time")); err != nil {
 			t.Fail("previous_report_time is %s: %v", a.Message.Shown("previous_report_time"), err)
 		}
-		if same := a.Message["same_result"]; same != nil && string(same) != "true" {
+		if same := a.Message.Get("same_result"); same != nil && string(same) != "true" {
 			t.Fail("same_result is %s, although the reports are the same", same)
 		}
 	},

@@ -98,7 +98,7 @@ var startTests = map[string]func(T){
 	"start.again": func(t T) {
 		a := t.recorded("start.again")
 		t.Accepted(a, protocol.TypeStartLeague.Answer())
-		if got, want := a.Message["total_rounds"], t.recorded("start").Message["total_rounds"]; want != nil && !bytes.Equal(got, want) {
+		if got, want := a.Message.Get("total_rounds"), t.recorded("start").Message.Get("total_rounds"); want != nil && !bytes.Equal(got, want) {
 			t.Fail("total_rounds was %s, and is %s now", want, a.Message.Shown("total_rounds"))
 		}
 	},

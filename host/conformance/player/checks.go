@@ -318,7 +318,7 @@ var fieldTests = map[string]step{
 		}
 		if doc := t.last.Document; doc.Text("jsonrpc") != "2.0" {
 			t.Fail("jsonrpc is %s", doc.Shown("jsonrpc"))
-		} else if doc["error"] != nil {
+		} else if doc.Get("error") != nil {
 			t.Fail("error stands beside result; many callers take that for a failure, even if it is null")
 		}
 	}),

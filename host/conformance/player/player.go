@@ -115,7 +115,7 @@ func joins(a *kit.Answer) bool {
 	if m, ok := a.Read(protocol.TypeGameInvitation).(*protocol.GameJoinAck); ok && m.Accept.Value() {
 		return true
 	}
-	joins, _ := protocol.Joins(a.Message.Doc())
+	joins, _ := protocol.Joins(rawjson.Object(a.Message))
 	return joins
 }
 
@@ -124,7 +124,7 @@ func choiceIn(a *kit.Answer) protocol.Choice {
 	if m, ok := a.Read(protocol.TypeChooseParityCall).(*protocol.ChooseParityResponse); ok && m.ParityChoice.Valid() {
 		return m.ParityChoice
 	}
-	m, _ := protocol.Find(a.Message.Doc(), "parity_choice", `"`)
+	m, _ := protocol.Find(rawjson.Object(a.Message), "parity_choice", `"`)
 	return protocol.Choice(rawjson.Text(m.Value))
 }
 

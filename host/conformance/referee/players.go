@@ -128,7 +128,7 @@ func silent(*match, *sent, kit.Response) kit.Response { return kit.Response{Dela
 
 // received acknowledges that a message has arrived, and no more.
 func received(_ *match, s *sent, _ kit.Response) kit.Response {
-	id := []byte(kit.Object(s.Raw)["id"])
+	id := []byte(kit.Object(s.Raw).Get("id"))
 	if id == nil {
 		id = []byte(`"` + jsonrpc.RandomID() + `"`)
 	}

@@ -21,7 +21,7 @@ var checks []byte
 // the league come first, then those that read the record of the league.
 func Suite() kit.Suite {
 	return kit.Suite{Open: open, Checks: kit.Checks(kit.Manager, checks,
-		kit.IDTests(sample), kit.DialectTests(sample), kit.AttackTests(kit.Attacks("report_match_result"), sample),
+		kit.SampleTests(sample), kit.DialectTests(sample), kit.AttackTests(kit.Attacks("report_match_result"), sample),
 		kit.For(with, registrationTests, startTests, queryTests, authTests, sentTests, tableTests, reportTests, refusalTests()),
 		map[string]func(*kit.T){
 			"fields.unknown": func(t *kit.T) {
@@ -30,15 +30,11 @@ func Suite() kit.Suite {
 				t.NeedsAccepted()
 				t.Accepted(t.Send(r), "")
 			},
-			"load.stalled": kit.StalledTest(func(t *kit.T) func() *kit.Answer {
-				return func() *kit.Answer { return t.Send(sample(t)) }
-			}),
 			"hostile.then": func(t *kit.T) {
 				if a := t.Send(sample(t)); a.Err != nil || !t.Control(a) {
 					t.Accepted(a, "")
 				}
 			},
-			"auth.quiet": kit.QuietTest(sample),
 		})}
 }
 

@@ -28,23 +28,8 @@ func Suite() kit.Suite {
 		return kit.Request{Message: invitation(p)}
 	}
 	return kit.Suite{Open: open, Checks: kit.Checks(kit.Player, table,
-		register, kit.IDTests(sample), kit.AttackTests(attacks(), sample),
-		kit.For(with, matchTests, noticeTests, drawTests, dialectTests(), fieldTests, authTests),
-		map[string]func(*kit.T){
-			"load.stalled": kit.StalledTest(func(t *kit.T) func() *kit.Answer {
-				p, next := with(t), invite
-				return func() *kit.Answer {
-					next(p)
-					next = call
-					return p.last
-				}
-			}),
-			"auth.quiet": kit.QuietTest(func(t *kit.T) kit.Request {
-				p := with(t)
-				kit.Script(needsKeys, invite)(p)
-				return kit.Request{Message: calling(p)}
-			}),
-		})}
+		register, kit.SampleTests(sample), kit.AttackTests(attacks(), sample),
+		kit.For(with, matchTests, noticeTests, drawTests, dialectTests(), fieldTests, authTests))}
 }
 
 // attacks are those of all roles, and bad invitations.

@@ -26,17 +26,8 @@ func Suite() kit.Suite {
 	}
 	return kit.Suite{Open: open, Checks: kit.Checks(kit.Referee, table,
 		kit.RegistrationTests(nil, func(*kit.T) []string { return playerIDs[:] }),
-		kit.IDTests(sample), kit.DialectTests(sample), kit.AttackTests(attacks(), announcing),
-		kit.For(with, roundTests, messageTests, typeTests(), resultTests, drawTests, replyTests, postedTests, retryTests, faultTests, authTests, loadTests),
-		map[string]func(*kit.T){
-			"load.stalled": kit.StalledTest(func(t *kit.T) func() *kit.Answer {
-				return func() *kit.Answer { return t.Send(sample(t)) }
-			}),
-			"auth.quiet": kit.QuietTest(func(t *kit.T) kit.Request {
-				signed(with(t))
-				return sample(t)
-			}),
-		})}
+		kit.SampleTests(sample), kit.DialectTests(sample), kit.AttackTests(attacks(), announcing),
+		kit.For(with, roundTests, messageTests, typeTests(), resultTests, drawTests, replyTests, postedTests, retryTests, faultTests, authTests, loadTests))}
 }
 
 // sample is a message that a referee accepts; not every referee knows each.

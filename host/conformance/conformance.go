@@ -76,7 +76,7 @@ func Select(checks []kit.Check, only []string) ([]kit.Check, error) {
 }
 
 // Run runs the checks and returns their results. The error says why there is no report: the config
-// is wrong, no agent is listening (a *kit.UnreachableError), or ctx was canceled.
+// is wrong, no agent is listening ([kit.ErrUnreachable]), or ctx was canceled.
 func Run(ctx context.Context, cfg kit.Config) (_ *Report, err error) {
 	if _, err := ParseRole(string(cfg.Role)); err != nil {
 		return nil, err

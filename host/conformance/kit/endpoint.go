@@ -72,7 +72,7 @@ type Response struct {
 	Status int // 0 means 200
 	Header http.Header
 	Body   []byte
-	Delay  time.Duration
+	Silent bool // let the agent wait until it gives up
 	Hangup bool // break the connection off instead
 }
 
@@ -95,10 +95,7 @@ func listenAt(ctx context.Context, addr string, port int) *Endpoint {
 	if err != nil || own == "0" || port == 0 {
 		return nil
 	}
-	e, err := Listen(ctx, net.JoinHostPort(host, strconv.Itoa(port)))
-	if err != nil {
-		return nil
-	}
+	e, _ := Listen(ctx, net.JoinHostPort(host, strconv.Itoa(port))) // nil where it fails
 	return e
 }
 
@@ -181,14 +178,10 @@ func (e *Endpoint) Handle(answer func(m *Message) Response) {
 
 // write answers a request.
 func (r Response) write(w http.ResponseWriter, request *http.Request) {
-	if r.Delay > 0 {
-		select {
-		case <-time.After(r.Delay):
-		case <-request.Context().Done():
-			return
-		}
+	if r.Silent {
+		<-request.Context().Done()
 	}
-	if r.Hangup {
+	if r.Silent || r.Hangup {
 		panic(http.ErrAbortHandler)
 	}
 	maps.Copy(w.Header(), r.Header)
@@ -198,11 +191,9 @@ func (r Response) write(w http.ResponseWriter, request *http.Request) {
 }
 
 // Edit returns the response with changed members of its message.
-func (r Response) Edit(edits ...Edit) Response {
-	for _, edit := range edits {
-		if len(r.Body) > 0 {
-			r.Body = EditMessage(r.Body, edit)
-		}
+func (r Response) Edit(edit Edit) Response {
+	if len(r.Body) > 0 {
+		r.Body = EditMessage(r.Body, edit)
 	}
 	return r
 }

@@ -84,7 +84,7 @@ func (r *Registrar) Await(ctx context.Context) error {
 		return s.AwaitAgent(ctx)
 	}
 	if err := Reach(ctx, s.URL); err != nil {
-		return &UnreachableError{URL: s.URL, Wait: s.Wait, Err: err}
+		return s.unreachable(err)
 	}
 	s.Say(fmt.Sprintf("the %s has not registered; checks that need its registration are skipped", s.Role))
 	r.Lock()

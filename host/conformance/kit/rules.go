@@ -132,7 +132,7 @@ func SampleTests(sample Sample) map[string]func(*T) {
 
 func takesNoID(t *T, r Request) {
 	r.WrapsInRPC(t)
-	r.NoID = true
+	r.Body = WithoutID
 	a := t.Send(r)
 	if (a.Status == http.StatusAccepted || a.Status == http.StatusNoContent) && len(a.Body) == 0 {
 		return

@@ -3,6 +3,7 @@ package kit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -63,20 +64,12 @@ type Config struct {
 	Say func(string)
 }
 
-// UnreachableError reports that no agent is listening.
-type UnreachableError struct {
-	URL  string
-	Wait time.Duration
-	Err  error // of the last attempt
-}
+// ErrUnreachable says that no agent is listening.
+var ErrUnreachable = errors.New("no agent is listening")
 
-// Error says where no agent was found.
-func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("no agent is listening at %s (waited %v): %v", e.URL, e.Wait, e.Err)
+func (s *Session) unreachable(err error) error {
+	return fmt.Errorf("%w at %s (waited %v): %w", ErrUnreachable, s.URL, s.Wait, err)
 }
-
-// Unwrap returns why the agent could not be reached.
-func (e *UnreachableError) Unwrap() error { return e.Err }
 
 // Session is one run of a suite against one agent.
 type Session struct {
@@ -153,7 +146,7 @@ func (s *Session) AwaitAgent(ctx context.Context) error {
 		select {
 		case <-time.After(100 * time.Millisecond):
 		case <-ctx.Done():
-			return &UnreachableError{URL: s.URL, Wait: s.Wait, Err: err}
+			return s.unreachable(err)
 		}
 	}
 }

@@ -29,7 +29,6 @@ type Request struct {
 	Message protocol.Message
 	Dialect *dialect.Dialect // instead of the way that was found
 	ID      string           // the JSON-RPC id as JSON; empty: a new one
-	NoID    bool             // leave the JSON-RPC id out
 	Method  string           // instead of the dialect's
 	Header  http.Header
 	// AssignedBy is the name of the message that assigns the first match of an announcement in its place.
@@ -59,6 +58,9 @@ func Delete(names ...string) Edit {
 		}
 	}
 }
+
+// WithoutID leaves the JSON-RPC id out.
+func WithoutID(body []byte) []byte { return rawjson.Split(body).Without("id").Encode() }
 
 // Forged is a token that was never issued.
 const Forged = "tok-XX-0f0e0d0c0b0a09080706050403020100-forged"
@@ -103,9 +105,6 @@ func (t *T) encode(r Request) *jsonrpc.Outgoing {
 		out.Body = edited(out.Body, func(tree any) { editDeclared(tree, w.Dialect.Request, r.Edit) })
 	} else if r.Edit != nil {
 		out.Body = EditMessage(out.Body, r.Edit)
-	}
-	if r.NoID {
-		out.Body = rawjson.Split(out.Body).Without("id").Encode()
 	}
 	if r.Body != nil {
 		out.Body = r.Body(out.Body)

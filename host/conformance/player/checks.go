@@ -316,7 +316,7 @@ var fieldTests = map[string]step{
 		if _, err := d.Call(m); err != nil {
 			t.Skip("it is sent messages in %s, in which a LEAGUE_ERROR is not a request", d.Name)
 		}
-		r := kit.Request{Message: m, NoID: true}
+		r := kit.Request{Message: m, Body: kit.WithoutID}
 		r.WrapsInRPC(t.T)
 		if a := t.Send(r); a.Refused || !a.OK() {
 			t.Fail("answered by %s", a)

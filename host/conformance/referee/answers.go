@@ -12,8 +12,8 @@ import (
 )
 
 // again tests that the first answer at a spot does not count: the player is asked again, or loses.
-func again(at spot, first ...kit.Edit) step {
-	return kit.Script(plays(plan{at: turns(edits(first...))}), func(t *T) {
+func again(at spot, first kit.Edit) step {
+	return kit.Script(plays(plan{at: turns(edits(first))}), func(t *T) {
 		if asked := t.messages(at); len(asked) < 2 && !t.technical() {
 			t.failOn(asked[0], "the answer was accepted")
 		}

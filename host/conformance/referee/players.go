@@ -96,8 +96,8 @@ func (m *match) header(typ protocol.Type, who int) protocol.Header {
 }
 
 // edits changes the usual answer.
-func edits(all ...kit.Edit) deviation {
-	return func(_ *match, _ *sent, usual kit.Response) kit.Response { return usual.Edit(all...) }
+func edits(edit kit.Edit) deviation {
+	return func(_ *match, _ *sent, usual kit.Response) kit.Response { return usual.Edit(edit) }
 }
 
 // choosing is the edit of an answer that makes another choice.
@@ -124,7 +124,7 @@ func refuses(e *protocol.Error) deviation {
 
 func busy(_ *match, s *sent, _ kit.Response) kit.Response { return kit.RespondBusy(s.Raw) }
 
-func silent(*match, *sent, kit.Response) kit.Response { return kit.Response{Delay: time.Hour} }
+func silent(*match, *sent, kit.Response) kit.Response { return kit.Response{Silent: true} }
 
 // received acknowledges that a message has arrived, and no more.
 func received(_ *match, s *sent, _ kit.Response) kit.Response {

@@ -55,8 +55,7 @@ func conform(p *command.Process, c *cli.Context, o *conformanceOptions) error {
 		return err
 	}
 	r, err := conformance.Run(c.Context, opts)
-	var nobody *kit.UnreachableError
-	if errors.As(err, &nobody) {
+	if errors.Is(err, kit.ErrUnreachable) {
 		hint := fmt.Sprintf("start the %s first, or wait longer with --wait", opts.Role)
 		if opts.Role != kit.Manager {
 			hint += "; this command is its only manager"

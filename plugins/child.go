@@ -153,7 +153,7 @@ func (c *child) PluginToHost(network, addr string) (string, string, error) { ret
 func (c *child) HostToPlugin(network, addr string) (string, string, error) { return network, addr, nil }
 
 // folderPrefix begins the name of the folder with a process's socket, which only this user
-// can reach. The process id of the host follows: a host that is killed leaves such folders
+// can reach. What identifies the host follows: a host that is killed leaves such folders
 // behind, and the next removes them.
 const folderPrefix = "strategylab-"
 
@@ -162,8 +162,8 @@ func sweep() {
 	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*-*")) // the pattern is sound
 	for _, folder := range folders {
 		host, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(folder), folderPrefix), "-")
-		pid, err := strconv.Atoi(host)
-		if info, gone := os.Lstat(folder); err == nil && gone == nil && pid > 0 && info.IsDir() && !subprocess.Alive(pid) {
+		pid, _ := strconv.Atoi(strings.Split(host, ".")[0])
+		if info, err := os.Lstat(folder); err == nil && pid > 0 && info.IsDir() && !strings.HasPrefix(subprocess.Identify(pid), host) {
 			_ = os.RemoveAll(folder)
 		}
 	}

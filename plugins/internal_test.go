@@ -165,13 +165,16 @@ func TestSweep(t *testing.T) {
 	if runtime.GOOS != "linux" { // only there init may leave it so
 		zombie = ended
 	} else {
-		for subprocess.Alive(unwaited.Process.Pid) {
+		for subprocess.Identify(unwaited.Process.Pid) != "" {
 			<-time.After(time.Millisecond)
 		}
 	}
-	mine := strconv.Itoa(os.Getpid())
-	for _, host := range []string{ended, zombie, mine, "nonsense"} {
-		if err := os.Mkdir(filepath.Join(temp, folderPrefix+host+"-1"), 0o700); err != nil {
+	mine, reused := subprocess.Identify(os.Getpid()), ended
+	if runtime.GOOS == "linux" { // which says when it began
+		reused = strconv.Itoa(os.Getpid()) + ".1"
+	}
+	for _, host := range []string{ended, zombie, mine, reused, "nonsense"} {
+		if err := os.MkdirAll(filepath.Join(temp, folderPrefix+host+"-1"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}

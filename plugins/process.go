@@ -88,7 +88,7 @@ func newProcess(config *Config, own bool) *process {
 // connection. ctx bounds only the start. After an error the process has ended.
 func (p *process) launch(ctx context.Context, open func(context.Context) error) error {
 	var err error
-	if p.folder, err = os.MkdirTemp("", fmt.Sprintf("%s%d-*", folderPrefix, os.Getpid())); err != nil {
+	if p.folder, err = os.MkdirTemp("", folderPrefix+subprocess.Identify(os.Getpid())+"-*"); err != nil {
 		return fmt.Errorf("start plugin %s: %w", p.config.Name, err)
 	}
 	options := []grpc.DialOption{grpc.WithNoProxy(), grpc.WithInitialWindowSize(window), grpc.WithInitialConnWindowSize(window)}

@@ -120,11 +120,10 @@ func JSON[Input any](run func(ctx context.Context, p *Process, input Input, repl
 // Serve is the main function of a worker process. It serves the host that has started
 // the process until that is done. The caller should then end the process at once.
 func Serve(c ServerConfig) error {
-	limit, err := subprocess.LimitMemory(c.Memory)
-	if err != nil {
+	p := &Process{config: c}
+	if err := p.limit.Reset(c.Memory); err != nil {
 		return fmt.Errorf("limit the worker's memory: %w", err)
 	}
-	p := &Process{config: c, limit: limit}
 	// One processor is enough: there is a worker for each. Script machines live shortly, so
 	// the heap may grow to many times what is live before it is collected.
 	p.processors = runtime.GOMAXPROCS(1)
@@ -144,7 +143,7 @@ type Process struct {
 	Log *slog.Logger // of the host
 
 	config     ServerConfig
-	limit      *subprocess.MemoryLimit
+	limit      subprocess.MemoryLimit
 	processors int             // that there were
 	stuck      chan<- struct{} // receives when a call cannot be stopped
 	extended   sync.Once

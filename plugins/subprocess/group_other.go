@@ -5,6 +5,7 @@ package subprocess
 import (
 	"os"
 	"os/exec"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -26,5 +27,5 @@ func PassPipe(cmd *exec.Cmd, pipe *os.File) int {
 // OwnCPU is not measured on this system.
 func OwnCPU() time.Duration { return 0 }
 
-// Alive is not known on this system.
-func Alive(int) bool { return true }
+// Identify knows no more than the number on this system.
+func Identify(pid int) string { return strconv.Itoa(pid) }

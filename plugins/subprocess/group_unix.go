@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -64,14 +65,18 @@ func OwnCPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// Alive reports whether a process runs; true if the system does not say. One that has ended
-// and that nobody waits for, as in a container without an init process, does not run.
-func Alive(pid int) bool {
-	if err := syscall.Kill(pid, 0); err != nil {
-		return errors.Is(err, syscall.EPERM)
+// Identify returns the number of a process that runs and, where the system says it, when it
+// began: the number may be that of another one later. It is empty for one that does not run, as one
+// that has ended and that nobody waits for, in a container without an init process.
+func Identify(pid int) string {
+	err, fields := syscall.Kill(pid, 0), stat(pid)
+	switch {
+	case err != nil && !errors.Is(err, syscall.EPERM), len(fields) > 0 && fields[0] == "Z":
+		return ""
+	case len(fields) < 20:
+		return strconv.Itoa(pid)
 	}
-	fields := stat(pid)
-	return len(fields) == 0 || fields[0] != "Z"
+	return fmt.Sprintf("%d.%s", pid, fields[19]) // see proc(5)
 }
 
 // stat returns what the system says of a process after its name, in brackets, which may

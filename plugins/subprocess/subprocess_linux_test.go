@@ -43,7 +43,7 @@ var roles = map[string]func() error{
 		return nil
 	},
 	"unlimited": func() error {
-		if _, err := subprocess.LimitMemory(0); err != nil {
+		if err := new(subprocess.MemoryLimit).Reset(0); err != nil {
 			return err
 		}
 		fmt.Println(filled(much))
@@ -51,7 +51,7 @@ var roles = map[string]func() error{
 	},
 	// limited limits itself and starts a process, which has no limit.
 	"limited": func() error {
-		if _, err := subprocess.LimitMemory(limit); err != nil {
+		if err := new(subprocess.MemoryLimit).Reset(limit); err != nil {
 			return err
 		}
 		child := exec.Command(os.Args[0], "allocate")
@@ -132,7 +132,7 @@ func parent(t *testing.T) (cmd *exec.Cmd, stop io.Closer, child int) {
 // gone waits until a process has ended.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for subprocess.Alive(pid) { // nobody may have waited for it
+	for subprocess.Identify(pid) != "" { // nobody may have waited for it
 		select {
 		case <-t.Context().Done():
 			t.Fatalf("process %d lives", pid)
@@ -184,7 +184,7 @@ func TestProcessIsInAGroupOfItsOwn(t *testing.T) {
 
 // With a limit the kernel refuses memory, and the process ends. A process that is started
 // does not inherit the limit.
-func TestLimitMemory(t *testing.T) {
+func TestMemoryLimit(t *testing.T) {
 	t.Parallel()
 	run := func(role string) (stdout string, err error) {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], role)

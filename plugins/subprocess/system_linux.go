@@ -88,34 +88,23 @@ func killMarked(mark string) {
 	}
 }
 
-// MemoryLimit is the limit of this process.
-type MemoryLimit struct{ before uint64 } // in bytes, when it was made
+// MemoryLimit is the limit of this process, which has one.
+type MemoryLimit struct{ before uint64 } // in bytes, at the last Reset
 
-// LimitMemory makes the kernel refuse more than the given memory, in bytes, on top
+// Reset makes the kernel refuse more than the given memory, in bytes, on top
 // of what the process has now, which is mostly reserved address space. 0 means no
 // limit. Only the soft limit changes, so that Start can lift it for others.
-func LimitMemory(memory uint64) (*MemoryLimit, error) {
-	_, data, err := statm(os.Getpid())
-	if err != nil {
-		return nil, fmt.Errorf("read the size of this process: %w", err)
+func (m *MemoryLimit) Reset(memory uint64) (err error) {
+	if _, m.before, err = statm(os.Getpid()); err != nil {
+		return fmt.Errorf("read the size of this process: %w", err)
 	}
-	m := &MemoryLimit{data}
 	if memory == 0 {
-		return m, nil
+		return nil
 	}
-	return m, m.Set(memory)
+	return m.Set(memory)
 }
 
-// Reset replaces the limit by one on top of what the process has now.
-func (m *MemoryLimit) Reset(memory uint64) error {
-	now, err := LimitMemory(memory)
-	if err == nil {
-		*m = *now
-	}
-	return err
-}
-
-// Set replaces the limit.
+// Set replaces the limit by one on top of what the process had at the last Reset.
 func (m *MemoryLimit) Set(memory uint64) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_DATA, &limit); err != nil {

@@ -5,6 +5,7 @@ package subprocess
 import (
 	"os"
 	"runtime/metrics"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -27,32 +28,32 @@ func killMarked(string) {}
 // lookEvery is the interval between two looks at the size of the process.
 const lookEvery = 5 * time.Millisecond
 
-// MemoryLimit is the limit of this process, in bytes; 0 for none.
-type MemoryLimit struct{ most atomic.Uint64 }
-
-// LimitMemory makes the process end itself when it has more than the given memory,
-// in bytes. 0 means no limit.
-func LimitMemory(memory uint64) (*MemoryLimit, error) {
-	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		return nil, err
-	}
-	m := new(MemoryLimit)
-	m.most.Store(memory)
-	go func() { // for as long as the process lives
-		sample := [1]metrics.Sample{{Name: "/memory/classes/total:bytes"}}
-		for range time.Tick(lookEvery) {
-			metrics.Read(sample[:])
-			if most := m.most.Load(); most > 0 && sample[0].Value.Uint64() > most {
-				_ = self.Kill()
-			}
-		}
-	}()
-	return m, nil
+// MemoryLimit is the limit of this process, which has one.
+type MemoryLimit struct {
+	most  atomic.Uint64 // bytes; 0 for none
+	watch sync.Once
 }
 
-// Reset replaces the limit.
-func (m *MemoryLimit) Reset(memory uint64) error { return m.Set(memory) }
+// Reset makes the process end itself when it has more than the given memory, in bytes. 0
+// means no limit.
+func (m *MemoryLimit) Reset(memory uint64) error {
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		return err
+	}
+	m.watch.Do(func() {
+		go func() { // for as long as the process lives
+			sample := [1]metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+			for range time.Tick(lookEvery) {
+				metrics.Read(sample[:])
+				if most := m.most.Load(); most > 0 && sample[0].Value.Uint64() > most {
+					_ = self.Kill()
+				}
+			}
+		}()
+	})
+	return m.Set(memory)
+}
 
 // Set replaces the limit.
 func (m *MemoryLimit) Set(memory uint64) error {

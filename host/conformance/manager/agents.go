@@ -32,15 +32,11 @@ type member struct {
 	// What follows is guarded by the peers' lock until it has joined. The first answer is to an
 	// attempt exactly as the protocol says; nil without any.
 	first, last *kit.Answer
-	id, token   string
 	verifier    credential.Verifier
 }
 
-// called returns the id of an agent, or its name while it has none.
-func (a *member) called() string { return cmp.Or(a.id, a.name) }
-
 // signature returns the sender and the token of its messages.
-func (a *member) signature() (sender, token string) { return protocol.Sender(a.role, a.id), a.token }
+func (a *member) signature() (sender, token string) { return protocol.Sender(a.role, a.ID), a.Token }
 
 // open makes the agents, which register when the first check needs them.
 func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
@@ -50,7 +46,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	s.Peer = wire.GuessPeer(s.URL, dialect.Contracts)
 	p := &peers{
 		Company: s.Company(ctx), run: jsonrpc.RandomID()[:8],
-		league: league{probes: map[string]*kit.Answer{}, missing: map[string]string{}},
+		league: league{answers: map[string]*kit.Answer{}, missing: map[string]string{}},
 	}
 	p.Life = p.Alive
 	for i := range s.Players + referees {
@@ -134,11 +130,11 @@ func (p *peers) applied(a *member, answer *kit.Answer) {
 	if !yes || answer.Refused {
 		return
 	}
-	a.id, a.token = cmp.Or(granted.ID, a.id, a.name), cmp.Or(granted.Token, a.token) // without an id, it keeps its name
-	a.verifier = credential.NewVerifier(a.token)
+	a.ID, a.Token = cmp.Or(granted.ID, a.ID, a.name), cmp.Or(granted.Token, a.Token) // without an id, it keeps its name
+	a.verifier = credential.NewVerifier(a.Token)
 	p.leagueID = cmp.Or(granted.League, p.leagueID)
 	// Some referees call it there, whatever it has registered.
-	p.AlsoAt(a.Agent, agent.PortOf(a.role, a.id))
+	p.AlsoAt(a.Agent, agent.PortOf(a.role, a.ID))
 }
 
 // registerAll registers all agents but the last, with which some leagues begin: it registers when
@@ -182,7 +178,7 @@ func (s scripted) New(context.Context, strategies.Setup) (strategies.Strategy, e
 func (s scripted) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	choice, other := byte('.'), 0
 	s.p.Do(func() {
-		other = slices.IndexFunc(s.p.players(), func(a *member) bool { return a.id == t.Opponent })
+		other = slices.IndexFunc(s.p.players(), func(a *member) bool { return a.ID == t.Opponent })
 	})
 	if other >= 0 { // it is of the suite
 		choice = script[s.own%len(script)][other%len(script)]

@@ -30,47 +30,38 @@ func playLeague(t T) {
 	t.turn.Lock()
 	defer t.turn.Unlock()
 	t.closed = true
-	known, assigned, before := 0, 0, 0
+	known, assigned, pairs, before := 0, 0, t.pairs(), 0
 	t.Do(func() { known, assigned = len(t.matches), t.assigned(0) })
 	switch {
 	case t.stopped != "":
 		return
 	case t.conducts(), known > 0 && assigned == 0:
 		t.addOthers()
-		if known < t.pairs() {
-			t.stopped = fmt.Sprintf("of %s of players, the manager's own referee invited %d", kit.Count(t.pairs(), "pair", "pairs"), known)
+		if known < pairs {
+			t.stopped = fmt.Sprintf("of %s of players, the manager's own referee invited %d", kit.Count(pairs, "pair", "pairs"), known)
 		}
 		return
-	case known < t.pairs() || t.reported < assigned:
+	case known < pairs || len(t.reported) < assigned:
 		t.stopped = fmt.Sprintf("within %v no more matches were assigned to a referee, neither by ROUND_ANNOUNCEMENT nor one by one; %d were reported",
-			t.Session.Patience().Round(time.Second), t.reported)
+			t.Session.Patience().Round(time.Second), len(t.reported))
 		return
 	}
 	t.afterRound(t.rounds[len(t.rounds)-1])
 	t.addOthers()
-	for _, q := range [][2]string{
-		{"over.status", protocol.QueryStatus}, {"over.standings", protocol.QueryStandings},
-		{"over.schedule", protocol.QuerySchedule}, {"over.next", protocol.QueryNextMatch},
-	} {
-		t.probe(q[0], t.query(t.players()[0], q[1]))
-	}
-	t.attempt(over, t.first)
-	t.Do(func() { t.finished, before = true, len(t.messages) })
-	t.Until(t.shortDelay(), func() bool { return len(t.messages) > before }) // messages that should not come
+	t.attempt(over, t.reported[0])
+	t.Do(func() { t.finished, before = true, len(t.log) })
+	t.Until(t.shortDelay(), func() bool { return len(t.log) > before }) // messages that should not come
 }
 
 // watch follows the league until it ends, stops, or nothing more happens.
 func (t T) watch() {
-	for n := -1; t.Context().Err() == nil; {
-		over, now := false, 0
-		more := t.Until(t.Session.Patience(), func() bool {
-			over, now = t.sentToAll(theEnd, 0) || t.stopped != "", t.events
-			return over || now > n
+	before, over := -1, false
+	for more := true; more && !over && t.Context().Err() == nil; {
+		more = t.Until(t.Session.Patience(), func() bool {
+			over = t.sentToAll(theEnd, 0) || t.stopped != ""
+			return over || len(t.log) > before || t.busy > 0
 		})
-		if over || !more && t.Until(0, func() bool { return t.busy == 0 }) {
-			return
-		}
-		n = now
+		t.Until(t.Session.Patience(), func() bool { before = len(t.log); return over || t.busy == 0 })
 	}
 }
 
@@ -82,13 +73,13 @@ func (p *peers) reports(ctx context.Context, from *member, in *trace.Exchange, o
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	t := T{p.playing.Aside(), p}
-	report, ok := in.Request.(*protocol.MatchResultReport)
+	_, ok := in.Request.(*report)
 	var m *match
 	p.Do(func() { m = p.match(in.Match) })
 	if !ok || m == nil || m.reported || p.closed || p.stopped != "" {
 		return t.Record().RoundTrip(ctx, out) // it was reported already, or the checks read the record
 	}
-	if why, ended := t.Catch(func() { t.conclude(m, from, in, report) }); ended {
+	if why, ended := t.Catch(func() { t.conclude(m, from, in) }); ended {
 		p.Do(func() { p.stopped = why })
 		return &jsonrpc.Reply{Status: http.StatusBadRequest, Body: kit.Respond(out.Body, protocol.Refuse(protocol.CodeInvalidMove, in.Type, why)).Body}, nil
 	}
@@ -97,46 +88,36 @@ func (p *peers) reports(ctx context.Context, from *member, in *trace.Exchange, o
 }
 
 // conclude delivers the report of a match. It ends the check if that is refused.
-func (t T) conclude(m *match, from *member, in *trace.Exchange, report *protocol.MatchResultReport) {
+func (t T) conclude(m *match, from *member, in *trace.Exchange) {
 	r := t.roundOf(m)
-	first, final := t.reported == 0, r.final && r.reported == 0
+	done := count(r.matches, func(m *match) bool { return m.reported })
+	last := done == len(r.matches)-1
+	if last && r == t.rounds[0] { // the round is not over yet
+		t.Until(t.shortDelay(), func() bool { return t.wasSent(roundEnd) })
+	}
 	in.Agent, in.Sent = "manager", false // as the manager has seen it
 	t.Do(func() {
-		m.referee, m.report, m.sent = from, report, &message{Message: kit.Message{Exchange: in, From: "the referee of " + m.id}}
+		r.last = len(t.log)
+		m.referee, m.sent = from, &message{Message: kit.Message{Exchange: in, From: "the referee of " + m.id}, refused: true}
+		t.record(m.sent)
 	})
-	last := r.reported == len(r.matches)-1
-	if last {
-		if r == t.rounds[0] { // the round is not over yet
-			t.Until(t.shortDelay(), func() bool { return t.wasSent(roundEnd) })
-		}
-		t.Do(func() { r.last = t.events })
-	}
-	if final {
+	if r.final && done == 0 {
 		t.attempt(reporting, m)
 		t.attempt(truthful, m)
 	}
 	if r.final && last {
 		t.attempt(contradicting, m)
 	}
-	t.Do(func() {
-		t.events++
-		m.sent.arrival = t.events
-	})
-	a := t.reportIn(t.reported, m)
-	r.report = a
-	if !a.Taken() && !duplicate(a) && t.spoiled == "" {
+	r.report = t.reportIn(len(t.reported), m)
+	if !r.report.Taken() && !duplicate(r.report) && t.spoiled == "" {
 		t.refusedReport = true
-		t.Skip("the report of match %s was answered by %s", m.id, a)
+		t.Skip("the report of match %s was answered by %s", m.id, r.report)
 	}
-	t.Do(func() { m.reported = true })
-	t.reported++
-	r.reported++
-	if first {
-		t.first = m
-		t.probe("schedule.after", t.query(t.players()[0], protocol.QuerySchedule))
+	t.Do(func() { m.reported, m.sent.refused = true, false })
+	if t.reported = append(t.reported, m); len(t.reported) == 1 {
+		t.attempt(running, m)
 	}
-	if final {
-		t.probe("report.again", t.copyOf(m))
+	if r.final && done == 0 {
 		t.attempt(differing, m)
 	}
 }
@@ -165,21 +146,20 @@ func (t T) roundOf(m *match) *round {
 	})
 	t.rounds = append(t.rounds, r)
 	if len(t.rounds) == 1 {
-		t.probe("status.during", t.query(t.players()[0], protocol.QueryStatus))
-		t.probe("schedule.during", t.query(t.players()[0], protocol.QuerySchedule))
+		t.attempt(beginning, nil)
 		for i, a := range t.players() {
 			t.probe(probeName("next", i), t.query(a, protocol.QueryNextMatch))
 		}
 	}
-	every := max(t.pairs(), len(matchesIn(t.probes["schedule.during"].Message.Object("data"))))
-	r.final = t.Until(0, func() bool { return len(t.matches) >= every }) && t.probes["late.refused"] == nil
+	every := max(t.pairs(), len(matchesIn(t.answers["schedule.during"].Message.Object("data"))))
+	r.final = t.Until(0, func() bool { return len(t.matches) >= every }) && t.answers["late.refused"] == nil
 	if r.final {
 		t.attempt(late, nil)
 		t.comeBack()
 	}
 	if r.number == faultyRound {
 		t.Until(t.Session.Patience(), func() bool { // so that it can retry what was not accepted
-			return !slices.ContainsFunc(t.messages, func(m *message) bool { return m.refused && m.round == r.number && !t.sentAgain(m) })
+			return !slices.ContainsFunc(t.log, func(m *message) bool { return m.refused && m.round == r.number && !t.sentAgain(m) })
 		})
 	}
 	return r
@@ -188,16 +168,15 @@ func (t T) roundOf(m *match) *round {
 // comeBack has the first player register while the league runs, and show by its token that it has.
 func (t T) comeBack() {
 	a := t.players()[0]
-	t.probe("late.players", t.query(a, protocol.QueryPlayers))
-	m := t.registration(a)
-	m.AuthToken = a.token
+	m := t.registration(a.name, a.display, a.Endpoint.URL)
+	m.AuthToken = a.Token
 	back := t.probe("late.back", m)
 	switch token := back.Message.Text("auth_token"); {
 	case !back.Taken():
-	case back.Message.Text("player_id") != a.id:
+	case back.Message.Text("player_id") != a.ID:
 		t.spoil("late.back")
 	case token != "":
-		t.Do(func() { a.token = token })
+		t.Do(func() { a.Token = token })
 	}
 }
 
@@ -236,8 +215,8 @@ func (t T) startOtherwise(refusal *kit.Answer) {
 // announced returns how many matches a round has, by the announcement to the
 // players or else by their number. The lock is held.
 func (p *peers) announced(round int) int {
-	for _, m := range p.messages {
-		if m.Type == protocol.TypeRoundAnnouncement && m.to.role == protocol.RolePlayer && m.round == round && len(m.matches) > 0 {
+	for _, m := range p.log {
+		if m.Type == announcement && m.to.role == protocol.RolePlayer && m.round == round && len(m.matches) > 0 {
 			return len(m.matches) - count(p.matches, func(m *match) bool { return m.referee == nil && m.round == round })
 		}
 	}
@@ -258,13 +237,21 @@ func (t T) afterRound(r *round) {
 	}
 	t.incomplete = !t.Until(wait, ended) || t.incomplete
 	if t.spoiled == "" {
-		a, one, other := t.probe("table", t.query(t.players()[0], protocol.QueryStandings)), t.probes["report.twice"], t.probes["report.twice.other"]
-		if t.countedTwice = other != nil && one.Taken() && other.Taken() && t.countsTwice(a); t.countedTwice {
+		asked := t.probe("table", t.query(t.players()[0], protocol.QueryStandings))
+		x := &trace.Exchange{Raw: asked.Body}
+		x.Agent, x.Type, x.Answer = "manager", protocol.TypeLeagueQuery, asked.Read(protocol.TypeLeagueQuery)
+		x.Request = &protocol.LeagueQuery{QueryType: protocol.QueryStandings}
+		t.Do(func() { t.record(&message{Message: kit.Message{Exchange: x, From: "the manager"}}) })
+		one, other := t.answers["report.twice"], t.answers["report.twice.other"]
+		if other != nil && one.Taken() && other.Taken() && t.countsTwice(asked) {
 			t.spoil("report.twice")
 		}
-		t.tabled = r
 	}
-	t.Do(func() { r.spoiled, r.closed = t.spoiled != "", t.events })
+	t.Do(func() {
+		if r.closed = len(t.log); t.spoiled == "" {
+			t.known = r.closed
+		}
+	})
 }
 
 // countsTwice reports whether standings have more matches of a player than were reported.
@@ -291,7 +278,7 @@ func (t T) addOthers() {
 	defer t.Unlock()
 	for _, m := range t.matches {
 		if !slices.ContainsFunc(t.rounds, func(r *round) bool { return r.number == m.round }) {
-			t.rounds = append(t.rounds, &round{number: m.round, spoiled: true, closed: t.events, matches: []*match{m}})
+			t.rounds = append(t.rounds, &round{number: m.round, closed: len(t.log), matches: []*match{m}})
 		}
 	}
 	slices.SortStableFunc(t.rounds, func(a, b *round) int { return a.number - b.number })

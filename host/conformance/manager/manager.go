@@ -3,6 +3,7 @@
 package manager
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -54,35 +55,34 @@ const referees = 2
 // small leagues, because some managers know no others.
 func (p *peers) wantedID() string { return fmt.Sprintf("P%02d", p.Session.Players+3) }
 
-// peers are our agents, which register with the manager, and what their taps record.
+// peers are our agents, which register with the manager, and what happens to them.
 type peers struct {
 	*kit.Company
 	league
-	agents      []*member                       // players, then referees
-	run         string                          // makes names unique
-	application *protocol.LeagueRegisterRequest // of the first player
-	playing     *kit.T                          // plays it; nil before
-	tooEarly    bool                            // the manager started a league without agents
-	turn        sync.Mutex                      // held by who sends reports and probes in the league; guards it
+	agents   []*member  // players, then referees
+	run      string     // makes names unique
+	playing  *kit.T     // plays the league; nil before
+	tooEarly bool       // the manager started a league without agents
+	turn     sync.Mutex // held by who sends reports and probes in the league; guards it
 
-	kit.Monitor        // guards what follows, and who the agents are
-	leagueID    string // as the manager calls it
-	messages    []*message
-	events      int // counts arrivals and answers of messages, and reports
+	kit.Monitor            // guards what follows, and who the agents are
+	leagueID    string     // as the manager calls it
+	log         []*message // what was sent, in order
 	matches     []*match
 	busy        int  // messages of agents, and to them, that are not answered yet on purpose
 	finished    bool // nothing more will be asked
 }
 
+// message is one that an agent was sent or, in its place in the log, a report or an answer.
 type message struct {
 	kit.Message
-	to      *member                   // nil for one of an agent, or an answer
+	to      *member                   // nil for a report, or an answer
 	matches []protocol.AnnouncedMatch // of an announcement, or the match that is assigned
 	round   int                       // 0 if it names none
 	n       int                       // its position among those of its type and round to the agent, from 1
-	refused bool                      // the agent did not accept it
-	arrival int                       // peers.events when it arrived
-	reply   int                       // and when it was answered; 0 before
+	refused bool                      // it was not accepted
+	arrival int                       // its position in the log, from 1
+	reply   int                       // that of the last message before its answer; 0 without one
 }
 
 // match is a match that the manager has assigned to a referee.
@@ -94,13 +94,15 @@ type match struct {
 	referee *member  // that was assigned it or, later, that has reported it; nil for one of the manager
 
 	// What follows is guarded by the peers' lock.
-	report   *protocol.MatchResultReport
 	sent     *message // the report
 	reported bool     // and accepted
 }
 
+// report returns the report of a match.
+func (m *match) report() *report { return m.sent.Request.(*report) }
+
 // winner returns the id of the winner of a match that was reported, "" without one.
-func (m *match) winner() string { return m.report.Result.Winner.Value() }
+func (m *match) winner() string { return m.report().Result.Winner.Value() }
 
 // league is the one league that the manager runs for the suite. The first check
 // that needs it plays it from start to end; the checks then read the record.
@@ -110,38 +112,26 @@ type league struct {
 	stopped       string // why it did not end, or not begin; empty if it ended
 	refusedReport bool   // because a report was refused
 	rounds        []*round
-	probes        map[string]*kit.Answer // to requests that were sent during the league, by name; empty of those that were not sent
+	answers       map[string]*kit.Answer // to requests that were sent during the league, by name; empty of those that were not sent
 	missing       map[string]string      // why not
-	first         *match                 // that was reported
-	reported      int                    // matches
-	countedTwice  bool                   // the standings have a report twice
-	tabled        *round                 // after which GET_STANDINGS was asked last, as long as it was known what it should be
-	spoiled       string                 // the probe that was accepted and should not have been: from then on nobody knows what the standings should be
+	reported      []*match               // in order
+	known         int                    // until where in the log it is known what standings should be
+	spoiled       string                 // the probe that was accepted and should not have been: from then on nobody knows
 	incomplete    bool                   // it does not send everybody what ends a round
 	oneByOne      bool                   // it does not assign the matches of a round together
-	timed         []*kit.Answer          // to what was sent one by one
 }
 
 type round struct {
-	number   int
-	last     int // peers.events before its last report
-	closed   int // peers.events at its end
-	spoiled  bool
-	final    bool // it is the last
-	matches  []*match
-	reported int
-	report   *kit.Answer // to its last report
+	number  int
+	last    int  // the length of the log before its last report
+	closed  int  // and at its end
+	final   bool // it is the last
+	matches []*match
+	report  *kit.Answer // to its last report
 }
-
-// leaveOut says why a probe is not made.
-func (l *league) leaveOut(name, why string) { l.probes[name], l.missing[name] = new(kit.Answer), why }
 
 // spoil says by which check nobody knows any more what the standings should be.
-func (l *league) spoil(check string) {
-	if l.spoiled == "" {
-		l.spoiled = check
-	}
-}
+func (l *league) spoil(check string) { l.spoiled = cmp.Or(l.spoiled, check) }
 
 // T is the handle of a running check of a manager.
 type T struct {
@@ -164,7 +154,7 @@ func (p *peers) referees() []*member { return p.agents[p.Session.Players:] }
 // withID returns the agent that has an id, or nil.
 func (p *peers) withID(id string) *member {
 	for _, a := range p.agents {
-		if a.id == id && id != "" {
+		if a.ID == id && id != "" {
 			return a
 		}
 	}
@@ -177,39 +167,35 @@ func (p *peers) shortDelay() time.Duration {
 	return min(p.Session.Timeout/20, 250*time.Millisecond)
 }
 
-func (t T) header(a *member, typ protocol.Type) protocol.Header {
-	h := protocol.NewHeader(typ, protocol.Sender(a.role, a.id), protocol.Timestamp(time.Now()), jsonrpc.RandomID())
-	h.AuthToken, h.LeagueID = a.token, t.leagueID
+// header returns that of a message from an agent, or another sender with a token.
+func (t T) header(typ protocol.Type, sender, token string) protocol.Header {
+	h := protocol.NewHeader(typ, sender, protocol.Timestamp(time.Now()), jsonrpc.RandomID())
+	h.AuthToken, h.LeagueID = token, t.leagueID
 	return h
 }
 
-// registration returns that of a player, or with nil of one that is not there.
-func (t T) registration(a *member) *protocol.LeagueRegisterRequest {
-	m := *t.application
-	m.Header = protocol.NewHeader(m.MessageType, protocol.Sender(protocol.RolePlayer, "late"), protocol.Timestamp(time.Now()), jsonrpc.RandomID())
-	m.Meta.DisplayName, m.Meta.ContactEndpoint = "Conformance late "+t.run, "http://127.0.0.1:1/late"
-	if a != nil {
-		m.Sender = protocol.Sender(protocol.RolePlayer, a.name)
-		m.Meta.DisplayName, m.Meta.ContactEndpoint = a.display, a.Endpoint.URL
-	}
-	return &m
+// registration returns that of a player by a name, at an endpoint.
+func (t T) registration(name, display, endpoint string) *application {
+	h := t.header(protocol.TypeLeagueRegisterRequest, protocol.Sender(protocol.RolePlayer, name), "")
+	h.LeagueID = ""
+	return &application{Header: h, Meta: protocol.PlayerMeta{
+		DisplayName: display, Version: "1.0.0", ProtocolVersion: "2.1.0", GameTypes: []string{protocol.GameEvenOdd}, ContactEndpoint: endpoint,
+	}}
 }
 
 // startLeague returns START_LEAGUE with an admin token, or without one.
 func (t T) startLeague(token string) *protocol.StartLeague {
-	h := protocol.NewHeader(protocol.TypeStartLeague, protocol.Sender(protocol.RoleLauncher, ""), protocol.Timestamp(time.Now()), jsonrpc.RandomID())
-	h.AuthToken, h.LeagueID = token, t.leagueID
-	return &protocol.StartLeague{Header: h}
+	return &protocol.StartLeague{Header: t.header(protocol.TypeStartLeague, string(protocol.RoleLauncher), token)}
 }
 
 // registered returns the agents that have registered.
 func (p *peers) registered() []*member {
-	return slices.DeleteFunc(slices.Clone(p.agents), func(a *member) bool { return a.id == "" })
+	return slices.DeleteFunc(slices.Clone(p.agents), func(a *member) bool { return a.ID == "" })
 }
 
 // conducts reports whether the manager plays the matches itself: it has accepted no referee.
 func (p *peers) conducts() bool {
-	return !slices.ContainsFunc(p.referees(), func(a *member) bool { return a.id != "" })
+	return !slices.ContainsFunc(p.referees(), func(a *member) bool { return a.ID != "" })
 }
 
 // mixed reports whether other referees conduct matches, too.
@@ -219,13 +205,6 @@ func (p *peers) mixed() bool {
 
 // conductsMatches is why checks of reports are not made.
 const conductsMatches = "the manager accepts no referee and plays the matches itself, so nothing is reported to it"
-
-// needsReports skips a check of results in a league whose results the suite does not know.
-func (t T) needsReports() {
-	if t.conducts() {
-		t.Skip(conductsMatches)
-	}
-}
 
 // pairs returns how many matches a leg has.
 func (p *peers) pairs() int { return len(p.players()) * (len(p.players()) - 1) / 2 }

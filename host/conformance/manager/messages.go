@@ -154,7 +154,7 @@ func sent(typ protocol.Type, to func(T) []*member) func(T) {
 				if r.closed > 0 && t.about(a, typ, r) == nil {
 					t.Show(&r.matches[0].by.Message)
 					t.Exhibit(r.report)
-					t.Fail("in round %d and after its last report, %s was sent no %s", r.number, a.id, typ)
+					t.Fail("in round %d and after its last report, %s was sent no %s", r.number, a.ID, typ)
 				}
 			}
 		}
@@ -190,10 +190,10 @@ func afterPlayers(t T, m *message) string {
 	}
 	all := t.messagesOf()
 	for _, first := range t.messagesOf(announcement) {
-		late := first.to.role == protocol.RolePlayer && first.round == m.round && first.n == 1 && max(first.arrival, first.reply) > m.arrival
+		late := first.to.role == protocol.RolePlayer && first.round == m.round && first.n == 1 && max(first.arrival, first.reply) >= m.arrival
 		unheard := func(other *message) bool { return other.to == first.to && other.refused && other.arrival < m.arrival }
 		if late && !slices.ContainsFunc(all, unheard) {
-			return fmt.Sprintf("round %d came before player %s had acknowledged it", m.round, first.to.id)
+			return fmt.Sprintf("round %d came before player %s had acknowledged it", m.round, first.to.ID)
 		}
 	}
 	return ""
@@ -233,10 +233,10 @@ func (t T) describes(m *message, f, first protocol.AnnouncedMatch) {
 		"player_A_id": first.PlayerAID, "player_B_id": first.PlayerBID,
 		"referee_id": cmp.Or(first.RefereeID, f.RefereeID), "referee_endpoint": cmp.Or(first.RefereeEndpoint, f.RefereeEndpoint),
 	})
-	i := slices.IndexFunc(t.referees(), func(a *member) bool { return f.RefereeID == a.id || f.RefereeEndpoint == a.Endpoint.URL })
+	i := slices.IndexFunc(t.referees(), func(a *member) bool { return f.RefereeID == a.ID || f.RefereeEndpoint == a.Endpoint.URL })
 	switch {
 	case i >= 0:
-		t.Agrees(has, map[string]string{"referee_id": t.referees()[i].id, "referee_endpoint": t.referees()[i].Endpoint.URL})
+		t.Agrees(has, map[string]string{"referee_id": t.referees()[i].ID, "referee_endpoint": t.referees()[i].Endpoint.URL})
 	case f.RefereeID == "" || f.RefereeEndpoint == "": // those of another referee may be its own
 		t.Fail("no referee with the referee_id %q and the referee_endpoint %q has registered", f.RefereeID, f.RefereeEndpoint)
 	}
@@ -246,7 +246,7 @@ func (t T) describes(m *message, f, first protocol.AnnouncedMatch) {
 	}
 	for i, side := range []string{"A", "B"} {
 		if player := t.withID(match.players[i]); player != nil {
-			own := player.verifier.MatchKeys(t.leagueID, match.id, m.to.id)
+			own := player.verifier.MatchKeys(t.leagueID, match.id, m.to.ID)
 			t.Says(has, map[string]string{"player_" + side + "_endpoint": player.Endpoint.URL})
 			if keys := has.Object("player_" + side + "_keys"); keys != nil {
 				t.Says(keys, map[string]string{"send": own.Send, "expect": own.Expect})
@@ -265,18 +265,18 @@ type secret struct {
 // keys of matches, which are for their referees.
 func (t T) secrets() (all []secret) {
 	for _, a := range t.registered() {
-		if a.token != "" {
-			all = append(all, secret{a.token, "the token of " + a.id, func(*member) bool { return false }})
+		if a.Token != "" {
+			all = append(all, secret{a.Token, "the token of " + a.ID, func(*member) bool { return false }})
 		}
 		if a.role == protocol.RolePlayer {
 			public := func(to *member) bool { return to == a || to.role == protocol.RoleReferee }
-			all = append(all, secret{a.Endpoint.URL + `"`, "the endpoint of " + a.id, public})
+			all = append(all, secret{a.Endpoint.URL + `"`, "the endpoint of " + a.ID, public})
 		}
 	}
 	for _, m := range t.matches {
 		for _, id := range m.players {
 			if player := t.withID(id); player != nil && m.referee != nil {
-				keys := player.verifier.MatchKeys(t.leagueID, m.id, m.by.to.id)
+				keys := player.verifier.MatchKeys(t.leagueID, m.id, m.by.to.ID)
 				own := func(to *member) bool { return to == m.by.to || to == m.referee }
 				all = append(all, secret{keys.Send, "a key of match " + m.id, own}, secret{keys.Expect, "a key of match " + m.id, own})
 			}
@@ -310,7 +310,7 @@ func (t T) lost(player int) *message {
 	all := t.messagesOf(announcement)
 	i := slices.IndexFunc(all, func(m *message) bool { return m.refused && m.to == to && m.round == faultyRound })
 	if i < 0 {
-		t.Skip("player %s was not sent round %d", to.id, faultyRound)
+		t.Skip("player %s was not sent round %d", to.ID, faultyRound)
 	}
 	return all[i]
 }
@@ -326,5 +326,5 @@ func goesOn(t T) {
 		t.failOn(lost, "while it was not answered, the league did not go on for %v", longestWait)
 	}
 	took := all[i].At.Sub(lost.At).Round(time.Millisecond)
-	t.Note("the league went on %v after the announcement to player %s, which did not answer", took, lost.to.id)
+	t.Note("the league went on %v after the announcement to player %s, which did not answer", took, lost.to.ID)
 }

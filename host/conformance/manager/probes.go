@@ -23,6 +23,8 @@ const (
 	enrolling     point = iota // before the last player registers
 	starting                   // before START_LEAGUE
 	truthful                   // in the last round, with a true result
+	beginning                  // of the first round
+	running                    // after the first report
 	late                       // at the begin of the last round
 	reporting                  // before the first report of the last round
 	differing                  // after it
@@ -35,12 +37,15 @@ type (
 	report      = protocol.MatchResultReport
 )
 
-// refusals are the requests that should be refused, by the check that says so, with the code that
-// the refusal of a report should have. The match is the one that is reported then.
-var refusals = []struct {
-	check   string
+// answered is the code of a probe that should not be refused.
+const answered = -1
+
+// probes are what is sent in the league, by name: that of the check which says that it should be
+// refused, unless it should be answered. The match is the one that is reported then.
+var probes = []struct {
+	name    string
 	at      point
-	code    int
+	code    int // that the refusal of a report should have
 	request func(t T, m *match) kit.Request
 }{
 	{"register.name", enrolling, 0, applying(func(t T, m *application) {
@@ -64,7 +69,13 @@ var refusals = []struct {
 		m.Sender, m.AuthToken = t.players()[0].signature()
 		return kit.Request{Message: m}
 	}},
-	{"late.refused", late, 0, func(t T, _ *match) kit.Request { return kit.Request{Message: t.registration(nil)} }},
+	{"status.during", beginning, answered, asking(protocol.QueryStatus)},
+	{"schedule.during", beginning, answered, asking(protocol.QuerySchedule)},
+	{"schedule.after", running, answered, asking(protocol.QuerySchedule)},
+	{"late.refused", late, 0, func(t T, _ *match) kit.Request {
+		return kit.Request{Message: t.registration("late", "Conformance late "+t.run, "http://127.0.0.1:1/late")}
+	}},
+	{"late.players", late, answered, asking(protocol.QueryPlayers)},
 	{"report.unknown", reporting, 5002, unknown},
 	{"report.token", reporting, 5001, falsely(T.copyOf, func(_ T, _ *match, r *report) { r.AuthToken = kit.Forged })},
 	{"report.tokenless", reporting, 5001, falsely(T.copyOf, func(_ T, _ *match, r *report) { r.AuthToken = "" })},
@@ -79,6 +90,7 @@ var refusals = []struct {
 		r.Sender, r.AuthToken = t.referees()[i].signature()
 	})},
 	{"report.context", truthful, -32602, falsely(T.copyOf, func(_ T, _ *match, r *report) { r.LeagueID = "another-league" })},
+	{"report.again", differing, answered, func(t T, m *match) kit.Request { return kit.Request{Message: t.copyOf(m)} }},
 	{"report.differs", differing, 5003, another},
 	{"report.players", contradicting, -32602, falsely(won, func(_ T, m *match, r *report) {
 		r.Result.Winner, r.Result.Score = protocol.Some("P98"), map[string]int{"P98": 3, m.players[1]: 0}
@@ -91,6 +103,10 @@ var refusals = []struct {
 		a, b := m.players[0], m.players[1]
 		r.Result.Winner, r.Result.Score = protocol.Some(b), map[string]int{a: 0, b: 3}
 	})},
+	{"over.status", over, answered, asking(protocol.QueryStatus)},
+	{"over.standings", over, answered, asking(protocol.QueryStandings)},
+	{"over.schedule", over, answered, asking(protocol.QuerySchedule)},
+	{"over.next", over, answered, asking(protocol.QueryNextMatch)},
 	{"start.over", over, 0, func(t T, _ *match) kit.Request {
 		return kit.Request{Message: t.startLeague(t.Session.AdminToken)}
 	}},
@@ -100,8 +116,10 @@ var refusals = []struct {
 // refusalTests test that each of them was refused, and that reports in other forms were not.
 func refusalTests() map[string]func(T) {
 	tests := map[string]func(T){}
-	for _, r := range refusals {
-		tests[r.check] = func(t T) { t.Refused(t.recorded(r.check)) }
+	for _, r := range probes {
+		if r.code != answered {
+			tests[r.name] = func(t T) { t.Refused(t.recorded(r.name)) }
+		}
 	}
 	for _, form := range reportForms {
 		if form.dialect != nil {
@@ -115,25 +133,25 @@ func refusalTests() map[string]func(T) {
 // place, or nil.
 func (t T) attempt(at point, m *match) (granted *kit.Answer) {
 	left := "" // why no more can be sent
-	for _, r := range refusals {
+	for _, r := range probes {
 		if r.at != at {
 			continue
 		}
 		if left != "" {
-			t.leaveOut(r.check, left)
+			t.answers[r.name], t.missing[r.name] = new(kit.Answer), left
 			continue
 		}
-		a := t.probeBy(r.check, func() kit.Request { return r.request(t, m) })
+		a := t.probeBy(r.name, func() kit.Request { return r.request(t, m) })
 		if at == enrolling && t.enrolled(a) {
 			granted = a
 			left = fmt.Sprintf("it has accepted a registration that it should have refused (manager.%s), "+
-				"and has one player too few to accept another", r.check)
+				"and has one player too few to accept another", r.name)
 		}
-		if a.Taken() && at >= late && at <= contradicting {
-			t.spoil(r.check)
+		if a.Taken() && r.code != answered && at >= late && at <= contradicting {
+			t.spoil(r.name)
 		}
 		if a.Taken() && at == contradicting {
-			left = fmt.Sprintf("the match already has a result, because manager.%s failed", r.check)
+			left = fmt.Sprintf("the match already has a result, because manager.%s failed", r.name)
 		}
 	}
 	return granted
@@ -155,10 +173,15 @@ func (t T) enrolled(answer *kit.Answer) bool {
 // sends itself may be in a form that leaves out members.
 func applying(fault func(t T, m *application)) func(T, *match) kit.Request {
 	return func(t T, _ *match) kit.Request {
-		own := t.registration(t.lastPlayer())
-		own.Sender = protocol.Sender(protocol.RolePlayer, t.wantedID())
+		last := t.lastPlayer()
+		own := t.registration(t.wantedID(), last.display, last.Endpoint.URL)
 		return kit.Request{Message: own, Fault: func(m protocol.Message) { fault(t, m.(*application)) }}
 	}
+}
+
+// asking returns a query of the first player.
+func asking(query string) func(T, *match) kit.Request {
+	return func(t T, _ *match) kit.Request { return kit.Request{Message: t.query(t.players()[0], query)} }
 }
 
 // startsWith returns START_LEAGUE with a token that is not the one that the manager asks for.
@@ -183,7 +206,9 @@ func won(t T, m *match) *report { return t.wonBy(m, 0) }
 
 // unknown returns a report of a match that no league has.
 func unknown(t T, m *match) kit.Request {
-	t.needsReports()
+	if t.conducts() {
+		t.Skip(conductsMatches)
+	}
 	none := &match{id: "R99M99", players: [2]string{"P98", "P99"}, referee: t.referees()[0]}
 	if m != nil {
 		none.round, none.referee = m.round, m.referee
@@ -202,7 +227,7 @@ func another(t T, m *match) kit.Request {
 
 // copyOf returns the report of a match as its referee sends it, as a new message.
 func (t T) copyOf(m *match) *report {
-	r := *m.report
+	r := *m.report()
 	r.Timestamp, r.ConversationID = protocol.Timestamp(time.Now()), jsonrpc.RandomID()
 	if r.Result.Details != nil {
 		details := *r.Result.Details
@@ -214,7 +239,8 @@ func (t T) copyOf(m *match) *report {
 // wonBy returns a report by which one of the players has won a match.
 func (t T) wonBy(m *match, side int) *report {
 	winner, loser := m.players[side], m.players[1-side]
-	r := &report{Header: t.header(m.referee, protocol.TypeMatchResultReport), Result: protocol.MatchResult{
+	sender, token := m.referee.signature()
+	r := &report{Header: t.header(protocol.TypeMatchResultReport, sender, token), Result: protocol.MatchResult{
 		Winner: protocol.Some(winner), Score: map[string]int{winner: game.WinPoints, loser: 0},
 		Details: &protocol.ResultDetails{
 			Status: protocol.StatusWin, DrawnNumber: protocol.Some(8), NumberParity: protocol.Some(string(protocol.Even)),
@@ -256,7 +282,7 @@ func (t T) reportIn(nth int, m *match) *kit.Answer {
 				return kit.Request{Message: r, Dialect: form.dialect}
 			})
 		}
-		a := t.probes[form.check]
+		a := t.answers[form.check]
 		if a.Taken() && (a.Message.Text("message_type") != "" || a.Message.Has("recorded")) {
 			return a
 		}
@@ -278,14 +304,14 @@ func (t T) probeCrowd(m *match) {
 	for name, message := range messages {
 		waits = append(waits, t.Go(func(own *kit.T) {
 			a := own.Tell(message)
-			t.Do(func() { t.probes[name] = a })
+			t.Do(func() { t.answers[name] = a })
 		}))
 	}
 	for _, wait := range waits {
 		wait()
 	}
-	if t.probes[one].Refused {
-		t.probes[one], t.probes[other] = t.probes[other], t.probes[one]
+	if t.answers[one].Refused {
+		t.answers[one], t.answers[other] = t.answers[other], t.answers[one]
 	}
 }
 
@@ -321,6 +347,6 @@ var authTests = map[string]func(T){
 	"auth.missing": refused("report.tokenless", func(_ T, h *protocol.Header) { h.AuthToken = "" }),
 	"auth.token":   refused("report.token", func(_ T, h *protocol.Header) { h.AuthToken = kit.Forged }),
 	"auth.other": refused("report.player", func(t T, h *protocol.Header) {
-		h.Sender = protocol.Sender(protocol.RolePlayer, t.players()[1].id)
+		h.Sender = protocol.Sender(protocol.RolePlayer, t.players()[1].ID)
 	}),
 }

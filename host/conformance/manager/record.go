@@ -65,14 +65,11 @@ func (t T) probe(name string, m protocol.Message) *kit.Answer {
 // probeBy is probe for a message in a form of its own. If making it skips, the probe says why.
 func (t T) probeBy(name string, request func() kit.Request) *kit.Answer {
 	a := new(kit.Answer)
-	if why, ended := t.Catch(func() { a = t.Send(request()) }); ended {
-		t.missing[name] = why
-	}
+	why, _ := t.Catch(func() { a = t.Send(request()) })
 	if t.closed && errors.Is(a.Err, jsonrpc.ErrConnect) {
-		t.missing[name] = "the manager left when its league was complete"
+		why = "the manager left when its league was complete"
 	}
-	t.probes[name] = a
-	t.timed = append(t.timed, a)
+	t.answers[name], t.missing[name] = a, why
 	return a
 }
 
@@ -82,7 +79,7 @@ const begunByItself = "the league began by itself after the last registration"
 // the check if the probe was not made.
 func (t T) recorded(name string) *kit.Answer {
 	t.leaguePlayed()
-	a, why := t.probes[name], t.missing[name]
+	a, why := t.answers[name], t.missing[name]
 	switch {
 	case why != "":
 		t.Skip("%s", why)
@@ -110,8 +107,8 @@ func (t T) failOn(m *message, format string, args ...any) {
 func (t T) messagesOf(types ...protocol.Type) []*message {
 	t.played()
 	t.Lock()
-	all := slices.DeleteFunc(slices.Clone(t.messages), func(m *message) bool {
-		return len(types) > 0 && !slices.Contains(types, m.Type)
+	all := slices.DeleteFunc(slices.Clone(t.log), func(m *message) bool {
+		return m.to == nil || len(types) > 0 && !slices.Contains(types, m.Type)
 	})
 	t.Unlock()
 	if len(all) == 0 {
@@ -125,7 +122,7 @@ func (t T) messagesOf(types ...protocol.Type) []*message {
 func (t T) about(to *member, typ protocol.Type, r *round) (found *message) {
 	t.Lock()
 	defer t.Unlock()
-	for _, m := range t.messages {
+	for _, m := range t.log {
 		switch {
 		case m.to != to, typ == announcement && m.round != r.number:
 		case m.Type == typ && (typ == announcement || typ == theEnd):

@@ -8,18 +8,19 @@ import (
 var reportTests = map[string]func(T){
 	"report.ack": func(t T) {
 		t.recorded(probeName("report", 0))
-		said := t.probes["report.context"] // the same of its match as the next
-		for n := range t.reported + 1 {
+		said := t.answers["report.context"] // the same of its match as the next
+		for n := range len(t.reported) + 1 {
 			name := probeName("report", n)
-			if made := t.probes[name]; made != nil && (said == nil || !said.Taken() || !duplicate(made)) {
+			if made := t.answers[name]; made != nil && (said == nil || !said.Taken() || !duplicate(made)) {
 				t.acknowledged(t.recorded(name))
 			}
 		}
 	},
 	"report.match": func(t T) {
-		a, m := t.recorded(probeName("report", 0)), t.first
+		a := t.recorded(probeName("report", 0))
 		t.acknowledged(a)
-		t.states("the answer", a.Message, map[string]any{"match_id": m.id, "round_id": m.round})
+		first := t.reported[0]
+		t.states("the answer", a.Message, map[string]any{"match_id": first.id, "round_id": first.round})
 	},
 	"report.nostatus": func(t T) { t.Accepted(t.recorded("report.nostatus"), "") },
 	"report.again": func(t T) {
@@ -37,7 +38,7 @@ var reportTests = map[string]func(T){
 	"report.twice": func(t T) {
 		t.acknowledged(t.recorded("report.twice"))
 		t.alreadyKnown(t.recorded("report.twice.other"))
-		if t.countedTwice {
+		if t.spoiled == "report.twice" {
 			t.recorded("table")
 			t.Fail("both are acknowledged, and the standings count the match twice")
 		}
@@ -45,14 +46,14 @@ var reportTests = map[string]func(T){
 	"report.codes": func(t T) {
 		t.played()
 		coded := 0
-		for _, r := range refusals {
-			made := t.probes[r.check]
-			if r.code == 0 || made == nil || made.Code == 0 {
+		for _, r := range probes {
+			made := t.answers[r.name]
+			if r.code == 0 || r.code == answered || made == nil || made.Code == 0 {
 				continue // for another check to find
 			}
 			coded++
-			if a := t.recorded(r.check); a.Code != r.code {
-				t.Fail("the report of manager.%s is refused with %d, want %d", r.check, a.Code, r.code)
+			if a := t.recorded(r.name); a.Code != r.code {
+				t.Fail("the report of manager.%s is refused with %d, want %d", r.name, a.Code, r.code)
 			}
 		}
 		if coded == 0 {

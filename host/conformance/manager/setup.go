@@ -18,10 +18,10 @@ var registrationTests = map[string]func(T){
 		}
 		seen := map[string]string{}
 		for _, a := range t.registered() {
-			who := protocol.Sender(a.role, a.id) // some managers number each role
+			who := protocol.Sender(a.role, a.ID) // some managers number each role
 			if other, taken := seen[who]; taken {
 				t.Exhibit(a.last)
-				t.Fail("%s has the same id as %s: %s", a.name, other, a.id)
+				t.Fail("%s has the same id as %s: %s", a.name, other, a.ID)
 			}
 			seen[who] = a.name
 		}
@@ -29,12 +29,12 @@ var registrationTests = map[string]func(T){
 	"register.id": func(t T) {
 		t.leaguePlayed()
 		a := t.lastPlayer()
-		if a.id == "" {
+		if a.ID == "" {
 			t.Skip("the player that asks for an id could not register: %s", t.whyStopped())
 		}
 		t.Exhibit(a.last)
-		if a.id != t.wantedID() {
-			t.Fail("player:%s was assigned the id %s", t.wantedID(), a.id)
+		if a.ID != t.wantedID() {
+			t.Fail("player:%s was assigned the id %s", t.wantedID(), a.ID)
 		}
 	},
 	"late.form": func(t T) {
@@ -61,7 +61,7 @@ var registrationTests = map[string]func(T){
 	"late.back": func(t T) {
 		a := t.recorded("late.back")
 		t.Accepted(a, protocol.TypeLeagueRegisterRequest.Answer())
-		t.Equal(a, "player_id", t.players()[0].id)
+		t.Equal(a, "player_id", t.players()[0].ID)
 	},
 }
 
@@ -122,10 +122,10 @@ func (t T) joinsByTheBook(a *member, typ protocol.Type) {
 // wasPlayed is the check that says why a league has stopped.
 func wasPlayed(t T) {
 	t.leaguePlayed()
-	start := t.probes["start"]
+	start := t.answers["start"]
 	n := len(t.rounds)
 	switch {
-	case t.lastPlayer().id == "":
+	case t.lastPlayer().ID == "":
 		t.Fail("%s", t.stopped) // it cannot register
 	case n == 0 && !t.selfStarted && (start == nil || !start.Taken()):
 		t.Skip("the league did not begin: %s", t.stopped)

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -19,10 +20,11 @@ func (p *peers) send(ctx context.Context, a *member, out *jsonrpc.Outgoing) (*js
 		return &jsonrpc.Reply{Status: r.Status, Body: r.Body}, nil
 	}
 	in := trace.ReadRequest(out.Body)
+	registers := in.Type == protocol.TypeLeagueRegisterRequest || in.Type == protocol.TypeRefereeRegisterRequest
 	switch {
 	case in.Type == protocol.TypeMatchResultReport:
 		return p.reports(ctx, a, in, out)
-	case in.Type == protocol.TypeLeagueRegisterRequest && a == p.lastPlayer() && a.first == nil:
+	case registers && a == p.lastPlayer() && a.first == nil:
 		p.turn.Lock()
 		adopted := T{p.playing.Aside(), p}.attempt(enrolling, nil)
 		p.turn.Unlock()
@@ -33,10 +35,7 @@ func (p *peers) send(ctx context.Context, a *member, out *jsonrpc.Outgoing) (*js
 	}
 	r := (&kit.T{Session: p.Session}).Record()
 	reply, err := r.RoundTrip(ctx, out)
-	if in.Type == protocol.TypeLeagueRegisterRequest || in.Type == protocol.TypeRefereeRegisterRequest {
-		if m, ok := in.Request.(*protocol.LeagueRegisterRequest); ok && p.application == nil {
-			p.application = m
-		}
+	if registers {
 		p.applied(a, r.Last())
 	}
 	return reply, err
@@ -53,24 +52,22 @@ func (p *peers) receive(to *member, in *kit.Message) kit.Response {
 	}
 	if in.Type == protocol.TypeGameInvitation || in.Type == protocol.TypeChooseParityCall {
 		// A league may begin before the last registration is answered.
-		p.Until(p.Session.Timeout, func() bool { return to.id != "" })
+		p.Until(p.Session.Timeout, func() bool { return to.ID != "" })
 	}
-	p.Lock()
-	if own := p.withID(m.Fields.Text("player_id")); own != nil && to.role == protocol.RolePlayer {
-		m.to = own // it was called by its id, at the port of another
-	}
-	m.To = m.to.called()
-	p.record(m)
-	p.Notify()
-	p.Unlock()
+	p.Do(func() {
+		if own := p.withID(m.Fields.Text("player_id")); own != nil && to.role == protocol.RolePlayer {
+			m.to = own // it was called by its id, at the port of another
+		}
+		m.To = cmp.Or(m.to.ID, m.to.name)
+		p.record(m)
+	})
 	response := p.misbehave(m)
 	if response == nil {
 		given := kit.Handle(p.Alive, m.to.Handler, in)
 		response = &given
 	}
 	p.Do(func() {
-		p.events++
-		m.reply = p.events
+		m.reply = len(p.log)
 		m.refused = !kit.ReadAnswer(kit.Reply{Status: response.Status, Body: response.Body}).Taken()
 	})
 	return *response
@@ -78,21 +75,19 @@ func (p *peers) receive(to *member, in *kit.Message) kit.Response {
 
 // record keeps a message, and the matches that it assigns to a referee. The lock is held.
 func (p *peers) record(m *message) {
-	p.events++
-	m.arrival = p.events
-	if len(p.messages) == maxMessages {
-		return
+	m.n += count(p.log, func(other *message) bool { return other.to == m.to && other.Type == m.Type && other.round == m.round })
+	if len(p.log) < maxMessages {
+		p.log = append(p.log, m)
 	}
-	m.n += count(p.messages, func(other *message) bool { return other.to == m.to && other.Type == m.Type && other.round == m.round })
-	p.messages = append(p.messages, m)
+	m.arrival = len(p.log)
 	var all []*match
 	if m.Type == protocol.TypeGameInvitation || m.Type == protocol.TypeChooseParityCall { // by another referee
-		all = append(all, &match{id: m.Match, round: m.round, by: m, players: [2]string{m.to.id}})
+		all = append(all, &match{id: m.Match, round: m.round, by: m, players: [2]string{m.to.ID}})
 	}
 	for _, f := range m.matches {
 		found := &match{id: f.MatchID, round: m.round, by: m, players: [2]string{f.PlayerAID, f.PlayerBID}}
 		named := slices.IndexFunc(p.referees(), func(a *member) bool {
-			return f.RefereeID == a.id && a.id != "" || agent.SameEndpoint(f.RefereeEndpoint, a.Endpoint.URL)
+			return f.RefereeID == a.ID && a.ID != "" || agent.SameEndpoint(f.RefereeEndpoint, a.Endpoint.URL)
 		})
 		switch {
 		case m.to.role == protocol.RoleReferee && (m.Assignment || named >= 0 && p.referees()[named] == m.to):
@@ -156,12 +151,7 @@ func (p *peers) misbehave(m *message) *kit.Response {
 }
 
 // keepBusy counts messages that are not answered yet on purpose.
-func (p *peers) keepBusy(n int) {
-	p.Do(func() {
-		p.busy += n
-		p.events++
-	})
-}
+func (p *peers) keepBusy(n int) { p.Do(func() { p.busy += n }) }
 
 // assigned counts the matches of a round, or with 0 of all rounds, that
 // referees have been assigned. The lock is held.
@@ -171,7 +161,7 @@ func (p *peers) assigned(round int) int {
 
 // wasSent reports whether a message of a type was sent. The lock is held.
 func (p *peers) wasSent(types ...protocol.Type) bool {
-	return slices.ContainsFunc(p.messages, func(m *message) bool { return slices.Contains(types, m.Type) })
+	return slices.ContainsFunc(p.log, func(m *message) bool { return slices.Contains(types, m.Type) })
 }
 
 func count[T any](all []T, is func(T) bool) int {
@@ -181,14 +171,14 @@ func count[T any](all []T, is func(T) bool) int {
 // sentToAll reports whether every agent was sent a message of a type since an event. The lock is held.
 func (p *peers) sentToAll(typ protocol.Type, since int) bool {
 	return !slices.ContainsFunc(p.registered(), func(to *member) bool {
-		return !slices.ContainsFunc(p.messages, func(m *message) bool { return m.to == to && m.Type == typ && m.arrival > since })
+		return !slices.ContainsFunc(p.log, func(m *message) bool { return m.to == to && m.Type == typ && m.arrival > since })
 	})
 }
 
 // sentAgain reports whether a message that an agent did not accept was sent
 // again. The lock is held.
 func (p *peers) sentAgain(lost *message) bool {
-	return slices.ContainsFunc(p.messages, func(m *message) bool {
+	return slices.ContainsFunc(p.log, func(m *message) bool {
 		return m.to == lost.to && m.Type == lost.Type && m.round == lost.round && m.n == lost.n+1 && m.reply > 0
 	})
 }

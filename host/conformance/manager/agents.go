@@ -46,7 +46,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	s.Peer = wire.GuessPeer(s.URL, dialect.Contracts)
 	p := &peers{
 		Company: s.Company(ctx), run: jsonrpc.RandomID()[:8],
-		league: league{answers: map[string]*kit.Answer{}, missing: map[string]string{}},
+		answers: map[string]*kit.Answer{}, missing: map[string]string{},
 	}
 	p.Life = p.Alive
 	for i := range s.Players + referees {
@@ -177,9 +177,7 @@ func (s scripted) New(context.Context, strategies.Setup) (strategies.Strategy, e
 // Choose implements strategies.Strategy.
 func (s scripted) Choose(_ context.Context, t *strategies.Turn) (strategies.Choice, error) {
 	choice, other := byte('.'), 0
-	s.p.Do(func() {
-		other = slices.IndexFunc(s.p.players(), func(a *member) bool { return a.ID == t.Opponent })
-	})
+	s.p.Do(func() { other = slices.Index(s.p.players(), s.p.withID(t.Opponent)) })
 	if other >= 0 { // it is of the suite
 		choice = script[s.own%len(script)][other%len(script)]
 	}

@@ -142,7 +142,7 @@ func (t T) roundOf(m *match) *round {
 		r.matches = slices.DeleteFunc(slices.Clone(t.matches), func(other *match) bool {
 			return other.round != m.round || other.reported || other.referee == nil
 		})
-		return len(r.matches) >= t.announced(m.round)
+		return count(t.matches, func(other *match) bool { return other.round == m.round }) >= len(t.players())/2
 	})
 	t.rounds = append(t.rounds, r)
 	if len(t.rounds) == 1 {
@@ -212,25 +212,10 @@ func (t T) startOtherwise(refusal *kit.Answer) {
 	}
 }
 
-// announced returns how many matches a round has, by the announcement to the
-// players or else by their number. The lock is held.
-func (p *peers) announced(round int) int {
-	for _, m := range p.log {
-		if m.Type == announcement && m.to.role == protocol.RolePlayer && m.round == round && len(m.matches) > 0 {
-			return len(m.matches) - count(p.matches, func(m *match) bool { return m.referee == nil && m.round == round })
-		}
-	}
-	return len(p.players()) / 2
-}
-
-// afterRound waits until everybody was sent the messages that end a round, unless the manager goes
-// on without them, and asks for the standings after it. It waits only once for messages that the
-// manager does not send to everybody.
+// afterRound waits until everybody was sent the messages that end a round, and asks for the standings
+// after it. It waits only once for messages that the manager does not send to everybody.
 func (t T) afterRound(r *round) {
 	ended := func() bool { return t.sentToAll(table, r.last) && t.sentToAll(roundEnd, r.last) }
-	t.Until(t.Session.Patience(), func() bool {
-		return ended() || t.wasSent(theEnd) || slices.ContainsFunc(t.matches, func(m *match) bool { return !m.reported })
-	})
 	wait := t.Session.Pause
 	if t.incomplete {
 		wait = t.shortDelay()

@@ -39,9 +39,6 @@ func Suite() kit.Suite {
 		})}
 }
 
-// assignsMatches is the check that says why a league has stopped.
-const assignsMatches = "manager.round.given"
-
 // Players is how many players register with a manager. With an odd number there are byes.
 const (
 	DefaultPlayers = 5
@@ -55,15 +52,28 @@ const referees = 2
 // small leagues, because some managers know no others.
 func (p *peers) wantedID() string { return fmt.Sprintf("P%02d", p.Session.Players+3) }
 
-// peers are our agents, which register with the manager, and what happens to them.
+// peers are our agents, which register with the manager. It runs one league for the suite. The
+// first check that needs it plays it from start to end; the checks then read the record.
 type peers struct {
 	*kit.Company
-	league
-	agents   []*member  // players, then referees
-	run      string     // makes names unique
-	playing  *kit.T     // plays the league; nil before
-	tooEarly bool       // the manager started a league without agents
-	turn     sync.Mutex // held by who sends reports and probes in the league; guards it
+	agents   []*member // players, then referees
+	run      string    // makes names unique
+	playing  *kit.T    // plays the league; nil before
+	tooEarly bool      // the manager started a league without agents
+
+	turn          sync.Mutex // held by who sends reports and probes in the league; guards what follows
+	selfStarted   bool       // it began before anybody started it
+	closed        bool       // nothing is added any more
+	stopped       string     // why it did not end, or not begin; empty if it ended
+	refusedReport bool       // because a report was refused
+	rounds        []*round
+	answers       map[string]*kit.Answer // to requests that were sent during the league, by name; empty of those that were not sent
+	missing       map[string]string      // why not
+	reported      []*match               // in order
+	known         int                    // until where in the log it is known what standings should be
+	spoiled       string                 // the probe that was accepted and should not have been: from then on nobody knows
+	incomplete    bool                   // it does not send everybody what ends a round
+	oneByOne      bool                   // it does not assign the matches of a round together
 
 	kit.Monitor            // guards what follows, and who the agents are
 	leagueID    string     // as the manager calls it
@@ -104,23 +114,6 @@ func (m *match) report() *report { return m.sent.Request.(*report) }
 // winner returns the id of the winner of a match that was reported, "" without one.
 func (m *match) winner() string { return m.report().Result.Winner.Value() }
 
-// league is the one league that the manager runs for the suite. The first check
-// that needs it plays it from start to end; the checks then read the record.
-type league struct {
-	selfStarted   bool   // it began before anybody started it
-	closed        bool   // nothing is added any more
-	stopped       string // why it did not end, or not begin; empty if it ended
-	refusedReport bool   // because a report was refused
-	rounds        []*round
-	answers       map[string]*kit.Answer // to requests that were sent during the league, by name; empty of those that were not sent
-	missing       map[string]string      // why not
-	reported      []*match               // in order
-	known         int                    // until where in the log it is known what standings should be
-	spoiled       string                 // the probe that was accepted and should not have been: from then on nobody knows
-	incomplete    bool                   // it does not send everybody what ends a round
-	oneByOne      bool                   // it does not assign the matches of a round together
-}
-
 type round struct {
 	number  int
 	last    int  // the length of the log before its last report
@@ -131,7 +124,7 @@ type round struct {
 }
 
 // spoil says by which check nobody knows any more what the standings should be.
-func (l *league) spoil(check string) { l.spoiled = cmp.Or(l.spoiled, check) }
+func (p *peers) spoil(check string) { p.spoiled = cmp.Or(p.spoiled, check) }
 
 // T is the handle of a running check of a manager.
 type T struct {
@@ -153,10 +146,8 @@ func (p *peers) referees() []*member { return p.agents[p.Session.Players:] }
 
 // withID returns the agent that has an id, or nil.
 func (p *peers) withID(id string) *member {
-	for _, a := range p.agents {
-		if a.ID == id && id != "" {
-			return a
-		}
+	if i := slices.IndexFunc(p.agents, func(a *member) bool { return a.ID == id && id != "" }); i >= 0 {
+		return p.agents[i]
 	}
 	return nil
 }

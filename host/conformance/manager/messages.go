@@ -55,7 +55,10 @@ var sentTests = map[string]func(T){
 		got, want := m.Fields.Text("auth_token"), m.to.verifier.ManagerToken(t.leagueID)
 		return when(!m.Assignment && got != want, "auth_token is %q, want %q", got, want)
 	}, flow...),
-	"message.secret": keepsSecrets,
+	"message.secret": each(func(t T, m *message) string {
+		secret := t.reveals(m.Raw, m.to)
+		return when(secret != "", "it contains %s", secret)
+	}),
 
 	"roundend.early": each(func(t T, m *message) string { return when(t.endsEarly(m), "it came before the last report") }, roundEnd),
 	"roundend.once":  after(again, roundEnd),
@@ -206,20 +209,21 @@ func hasMethod(_ T, m *message) string {
 	return when(wrong && !m.Assignment, "the method is %q, want %q", got, about.Method)
 }
 
-// describesMatches tests that announced matches have the same players for everybody, a referee
-// that has registered and, for that, the endpoints of the players and the keys of the match.
+// describesMatches tests that announced matches have the same players for everybody, a
+// referee that has registered and, for that, the endpoints of the players and the keys of the match.
 func describesMatches(t T) {
 	first := map[string]protocol.AnnouncedMatch{}
-	for _, m := range t.messagesOf(announcement) {
+	each(func(t T, m *message) string {
 		for _, f := range m.matches {
 			if first[f.MatchID].MatchID == "" {
 				first[f.MatchID] = f
 			}
 			if why, wrong := t.Catch(func() { t.describes(m, f, first[f.MatchID]) }); wrong {
-				t.failOn(m, "match %s: %s", f.MatchID, why)
+				return fmt.Sprintf("match %s: %s", f.MatchID, why)
 			}
 		}
-	}
+		return ""
+	}, announcement)(t)
 }
 
 // describes ends the check if a match is announced wrongly, after its first copy.
@@ -229,17 +233,15 @@ func (t T) describes(m *message, f, first protocol.AnnouncedMatch) {
 		panic(err) // it was read
 	}
 	has := kit.Object(raw)
-	t.Agrees(has, map[string]string{
-		"player_A_id": first.PlayerAID, "player_B_id": first.PlayerBID,
-		"referee_id": cmp.Or(first.RefereeID, f.RefereeID), "referee_endpoint": cmp.Or(first.RefereeEndpoint, f.RefereeEndpoint),
-	})
+	id, endpoint := cmp.Or(first.RefereeID, f.RefereeID), cmp.Or(first.RefereeEndpoint, f.RefereeEndpoint)
 	i := slices.IndexFunc(t.referees(), func(a *member) bool { return f.RefereeID == a.ID || f.RefereeEndpoint == a.Endpoint.URL })
 	switch {
 	case i >= 0:
-		t.Agrees(has, map[string]string{"referee_id": t.referees()[i].ID, "referee_endpoint": t.referees()[i].Endpoint.URL})
+		id, endpoint = t.referees()[i].ID, t.referees()[i].Endpoint.URL
 	case f.RefereeID == "" || f.RefereeEndpoint == "": // those of another referee may be its own
 		t.Fail("no referee with the referee_id %q and the referee_endpoint %q has registered", f.RefereeID, f.RefereeEndpoint)
 	}
+	t.Agrees(has, map[string]string{"player_A_id": first.PlayerAID, "player_B_id": first.PlayerBID, "referee_id": id, "referee_endpoint": endpoint})
 	match := t.match(f.MatchID)
 	if match == nil || match.by != m || match.referee == nil {
 		return
@@ -255,45 +257,28 @@ func (t T) describes(m *message, f, first protocol.AnnouncedMatch) {
 	}
 }
 
-// secret is a text that not every agent may know.
-type secret struct {
-	text, what string
-	known      func(to *member) bool
-}
-
-// secrets returns the tokens of agents, the endpoints of players, which referees may know, and the
-// keys of matches, which are for their referees.
-func (t T) secrets() (all []secret) {
+// reveals says which secret a text contains that an agent may not know, "" if none: tokens of agents,
+// endpoints of players, which referees may know, and keys of matches, which are for their referees.
+func (t T) reveals(text []byte, to *member) string {
+	has := func(secret string) bool { return bytes.Contains(text, []byte(secret)) }
 	for _, a := range t.registered() {
-		if a.Token != "" {
-			all = append(all, secret{a.Token, "the token of " + a.ID, func(*member) bool { return false }})
-		}
-		if a.role == protocol.RolePlayer {
-			public := func(to *member) bool { return to == a || to.role == protocol.RoleReferee }
-			all = append(all, secret{a.Endpoint.URL + `"`, "the endpoint of " + a.ID, public})
+		switch {
+		case a.Token != "" && has(a.Token):
+			return "the token of " + a.ID
+		case a != to && a.role == protocol.RolePlayer && to.role == protocol.RolePlayer && has(a.Endpoint.URL+`"`):
+			return "the endpoint of " + a.ID
 		}
 	}
 	for _, m := range t.matches {
 		for _, id := range m.players {
-			if player := t.withID(id); player != nil && m.referee != nil {
-				keys := player.verifier.MatchKeys(t.leagueID, m.id, m.by.to.ID)
-				own := func(to *member) bool { return to == m.by.to || to == m.referee }
-				all = append(all, secret{keys.Send, "a key of match " + m.id, own}, secret{keys.Expect, "a key of match " + m.id, own})
+			if player := t.withID(id); player != nil && m.referee != nil && to != m.referee && to != m.by.to {
+				if keys := player.verifier.MatchKeys(t.leagueID, m.id, m.by.to.ID); has(keys.Send) || has(keys.Expect) {
+					return "a key of match " + m.id
+				}
 			}
 		}
 	}
-	return all
-}
-
-func keepsSecrets(t T) {
-	all := t.secrets()
-	each(func(_ T, m *message) string {
-		i := slices.IndexFunc(all, func(s secret) bool { return !s.known(m.to) && bytes.Contains(m.Raw, []byte(s.text)) })
-		if i < 0 {
-			return ""
-		}
-		return "it contains " + all[i].what
-	})(t)
+	return ""
 }
 
 // retried ends the check unless an announcement that a player did not accept was sent again.

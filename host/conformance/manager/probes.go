@@ -48,19 +48,17 @@ var probes = []struct {
 	code    int // that the refusal of a report should have
 	request func(t T, m *match) kit.Request
 }{
-	{"register.name", enrolling, 0, applying(func(t T, m *application) {
+	{"register.name", enrolling, 0, faulty(T.enrolling, func(t T, _ *match, m *application) {
 		m.Meta.DisplayName = t.players()[0].display
 	})},
-	{"register.game", enrolling, 0, applying(func(_ T, m *application) { m.Meta.GameTypes = []string{"chess"} })},
-	{"register.endpoint", enrolling, 0, applying(func(_ T, m *application) { m.Meta.ContactEndpoint = "nowhere" })},
+	{"register.game", enrolling, 0, faulty(T.enrolling, func(_ T, _ *match, m *application) { m.Meta.GameTypes = []string{"chess"} })},
+	{"register.endpoint", enrolling, 0, faulty(T.enrolling, func(_ T, _ *match, m *application) { m.Meta.ContactEndpoint = "nowhere" })},
 	{"register.meta", enrolling, 0, func(t T, m *match) kit.Request {
-		r := applying(nil)(t, m)
-		r.Fault, r.Edit = nil, kit.Delete("player_meta", "display_name", "name", "contact_endpoint", "endpoint")
-		return r
+		return kit.Request{Message: t.enrolling(m), Edit: kit.Delete("player_meta", "display_name", "name", "contact_endpoint", "endpoint")}
 	}},
 	{"start.report", starting, 0, unknown},
-	{"start.missing", starting, 0, func(t T, _ *match) kit.Request { return t.startsWith("") }},
-	{"start.token", starting, 0, func(t T, _ *match) kit.Request { return t.startsWith(kit.Forged) }},
+	{"start.missing", starting, 0, startsWith("")},
+	{"start.token", starting, 0, startsWith(kit.Forged)},
 	{"start.web", starting, 0, func(t T, _ *match) kit.Request {
 		return kit.Request{Message: t.startLeague(""), Header: http.Header{"Origin": {"http://web.example"}}}
 	}},
@@ -77,29 +75,29 @@ var probes = []struct {
 	}},
 	{"late.players", late, answered, asking(protocol.QueryPlayers)},
 	{"report.unknown", reporting, 5002, unknown},
-	{"report.token", reporting, 5001, falsely(T.copyOf, func(_ T, _ *match, r *report) { r.AuthToken = kit.Forged })},
-	{"report.tokenless", reporting, 5001, falsely(T.copyOf, func(_ T, _ *match, r *report) { r.AuthToken = "" })},
-	{"report.player", reporting, 0, falsely(T.copyOf, func(t T, _ *match, r *report) {
+	{"report.token", reporting, 5001, faulty(T.copyOf, func(_ T, _ *match, r *report) { r.AuthToken = kit.Forged })},
+	{"report.tokenless", reporting, 5001, faulty(T.copyOf, func(_ T, _ *match, r *report) { r.AuthToken = "" })},
+	{"report.player", reporting, 0, faulty(T.copyOf, func(t T, _ *match, r *report) {
 		r.Sender, r.AuthToken = t.players()[0].signature()
 	})},
 	{"report.empty", reporting, -32602, func(t T, m *match) kit.Request {
 		return kit.Request{Message: t.copyOf(m), Edit: kit.Delete("result")}
 	}},
-	{"report.other", reporting, 5002, falsely(T.copyOf, func(t T, m *match, r *report) {
+	{"report.other", reporting, 5002, faulty(T.copyOf, func(t T, m *match, r *report) {
 		i := slices.IndexFunc(t.referees(), func(a *member) bool { return a != m.referee })
 		r.Sender, r.AuthToken = t.referees()[i].signature()
 	})},
-	{"report.context", truthful, -32602, falsely(T.copyOf, func(_ T, _ *match, r *report) { r.LeagueID = "another-league" })},
+	{"report.context", truthful, -32602, faulty(T.copyOf, func(_ T, _ *match, r *report) { r.LeagueID = "another-league" })},
 	{"report.again", differing, answered, func(t T, m *match) kit.Request { return kit.Request{Message: t.copyOf(m)} }},
 	{"report.differs", differing, 5003, another},
-	{"report.players", contradicting, -32602, falsely(won, func(_ T, m *match, r *report) {
+	{"report.players", contradicting, -32602, faulty(won, func(_ T, m *match, r *report) {
 		r.Result.Winner, r.Result.Score = protocol.Some("P98"), map[string]int{"P98": 3, m.players[1]: 0}
 	})},
-	{"report.number", contradicting, -32602, falsely(won, func(_ T, _ *match, r *report) {
+	{"report.number", contradicting, -32602, faulty(won, func(_ T, _ *match, r *report) {
 		r.Result.Details.DrawnNumber = protocol.Some(1_000_000)
 	})},
-	{"report.score", contradicting, -32602, falsely(won, func(_ T, m *match, r *report) { r.Result.Score[m.players[0]] = 30 })},
-	{"report.winner", contradicting, -32602, falsely(won, func(_ T, m *match, r *report) {
+	{"report.score", contradicting, -32602, faulty(won, func(_ T, m *match, r *report) { r.Result.Score[m.players[0]] = 30 })},
+	{"report.winner", contradicting, -32602, faulty(won, func(_ T, m *match, r *report) {
 		a, b := m.players[0], m.players[1]
 		r.Result.Winner, r.Result.Score = protocol.Some(b), map[string]int{a: 0, b: 3}
 	})},
@@ -169,14 +167,18 @@ func (t T) enrolled(answer *kit.Answer) bool {
 		bytes.Contains(listed.Body, strconv.AppendQuote(nil, found.ID))
 }
 
-// applying returns a request with the registration of the last player and a fault. What the player
-// sends itself may be in a form that leaves out members.
-func applying(fault func(t T, m *application)) func(T, *match) kit.Request {
-	return func(t T, _ *match) kit.Request {
-		last := t.lastPlayer()
-		own := t.registration(t.wantedID(), last.display, last.Endpoint.URL)
-		return kit.Request{Message: own, Fault: func(m protocol.Message) { fault(t, m.(*application)) }}
+// faulty returns a request with a message and a fault.
+func faulty[M protocol.Message](made func(T, *match) M, fault func(t T, m *match, r M)) func(T, *match) kit.Request {
+	return func(t T, m *match) kit.Request {
+		return kit.Request{Message: made(t, m), Fault: func(r protocol.Message) { fault(t, m, r.(M)) }}
 	}
+}
+
+// enrolling returns the registration of the last player. What it sends itself may be in a form that
+// leaves out members.
+func (t T) enrolling(*match) *application {
+	last := t.lastPlayer()
+	return t.registration(t.wantedID(), last.display, last.Endpoint.URL)
 }
 
 // asking returns a query of the first player.
@@ -185,19 +187,12 @@ func asking(query string) func(T, *match) kit.Request {
 }
 
 // startsWith returns START_LEAGUE with a token that is not the one that the manager asks for.
-func (t T) startsWith(token string) kit.Request {
-	if t.Session.AdminToken == "" {
-		t.Skip("no admin token was given; use --admin-token TOKEN with that of the manager")
-	}
-	return kit.Request{Message: t.startLeague(token)}
-}
-
-// falsely returns a request with a report of a match and a fault.
-func falsely(made func(T, *match) *report, fault func(t T, m *match, r *report)) func(T, *match) kit.Request {
-	return func(t T, m *match) kit.Request {
-		r := made(t, m)
-		fault(t, m, r)
-		return kit.Request{Message: r}
+func startsWith(token string) func(T, *match) kit.Request {
+	return func(t T, _ *match) kit.Request {
+		if t.Session.AdminToken == "" {
+			t.Skip("no admin token was given; use --admin-token TOKEN with that of the manager")
+		}
+		return kit.Request{Message: t.startLeague(token)}
 	}
 }
 

@@ -43,8 +43,8 @@ func (t T) played() []*round {
 
 // whyStopped says why the league did not end, or which check says so.
 func (t T) whyStopped() string {
-	if t.Session.Selected(assignsMatches) {
-		return "see " + assignsMatches
+	if t.Session.Selected("manager.round.given") {
+		return "see manager.round.given"
 	}
 	return t.stopped
 }

@@ -91,15 +91,16 @@ var tableTests = map[string]func(T){
 // listsPlayers returns a check that a table has a line for each player, with ranks from 1.
 func listsPlayers(typ protocol.Type, table string) func(T) {
 	return each(func(t T, m *message) string {
-		var ids, want []string
+		list := m.Fields.List(table)
 		var ranks, places []int
-		for _, f := range m.Fields.List(table) {
-			ids, ranks = append(ids, f.Text("player_id")), append(ranks, f.Count("rank"))
-		}
+		var want []string
 		for i, a := range t.players() {
 			want, places = append(want, a.ID), append(places, i+1)
 		}
-		slices.Sort(ids)
+		for _, f := range list {
+			ranks = append(ranks, f.Count("rank"))
+		}
+		ids := slices.Sorted(slices.Values(playersIn(list)))
 		slices.Sort(want)
 		slices.Sort(ranks)
 		wrong := !slices.Equal(ids, want) || !slices.Equal(ranks, places)

@@ -46,7 +46,7 @@ func open(ctx context.Context, s *kit.Session) (kit.Peers, error) {
 	s.Peer = wire.GuessPeer(s.URL, dialect.Contracts)
 	p := &peers{
 		Company: s.Company(ctx), run: jsonrpc.RandomID()[:8],
-		answers: map[string]*kit.Answer{}, missing: map[string]string{},
+		answers: map[string]*kit.Answer{}, missing: map[string]string{}, announced: map[int]int{},
 	}
 	p.Life = p.Alive
 	for i := range s.Players + referees {

@@ -1,6 +1,7 @@
 package manager
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -134,15 +135,10 @@ func (t T) roundOf(m *match) *round {
 		t.afterRound(t.rounds[n-1])
 	}
 	r := &round{number: m.round}
-	wait := t.Session.Patience()
-	if t.oneByOne {
-		wait = t.shortDelay()
-	}
-	t.oneByOne = !t.Until(wait, func() bool {
-		r.matches = slices.DeleteFunc(slices.Clone(t.matches), func(other *match) bool {
-			return other.round != m.round || other.reported || other.referee == nil
-		})
-		return count(t.matches, func(other *match) bool { return other.round == m.round }) >= len(t.players())/2
+	t.await(&t.oneByOne, t.Session.Patience(), func() bool {
+		all := slices.DeleteFunc(slices.Clone(t.matches), func(other *match) bool { return other.round != m.round || other.reported })
+		r.matches = slices.DeleteFunc(slices.Clone(all), func(other *match) bool { return other.referee == nil })
+		return len(all) >= cmp.Or(t.announced[m.round], len(t.players())/2)
 	})
 	t.rounds = append(t.rounds, r)
 	if len(t.rounds) == 1 {
@@ -212,15 +208,18 @@ func (t T) startOtherwise(refusal *kit.Answer) {
 	}
 }
 
-// afterRound waits until everybody was sent the messages that end a round, and asks for the standings
-// after it. It waits only once for messages that the manager does not send to everybody.
-func (t T) afterRound(r *round) {
-	ended := func() bool { return t.sentToAll(table, r.last) && t.sentToAll(roundEnd, r.last) }
-	wait := t.Session.Pause
-	if t.incomplete {
-		wait = t.shortDelay()
+// await waits for what a manager should do, but not for long once that was in vain.
+func (t T) await(vain *bool, within time.Duration, holds func() bool) {
+	if *vain {
+		within = t.shortDelay()
 	}
-	t.incomplete = !t.Until(wait, ended) || t.incomplete
+	*vain = !t.Until(within, holds)
+}
+
+// afterRound waits until everybody was sent the messages that end a round, and asks for the standings
+// after it.
+func (t T) afterRound(r *round) {
+	t.await(&t.incomplete, t.Session.Pause, func() bool { return t.sentToAll(table, r.last) && t.sentToAll(roundEnd, r.last) })
 	if t.spoiled == "" {
 		asked := t.probe("table", t.query(t.players()[0], protocol.QueryStandings))
 		x := &trace.Exchange{Raw: asked.Body}

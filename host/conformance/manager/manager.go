@@ -79,8 +79,9 @@ type peers struct {
 	leagueID    string     // as the manager calls it
 	log         []*message // what was sent, in order
 	matches     []*match
-	busy        int  // messages of agents, and to them, that are not answered yet on purpose
-	finished    bool // nothing more will be asked
+	announced   map[int]int // how many matches of a round players were told of
+	busy        int         // messages of agents, and to them, that are not answered yet on purpose
+	finished    bool        // nothing more will be asked
 }
 
 // message is one that an agent was sent or, in its place in the log, a report or an answer.

@@ -46,10 +46,10 @@ var sentTests = map[string]func(T){
 		same := was.Doc.Shown("id") == m.Doc.Shown("id") && was.Fields.Text("sender") == m.Fields.Text("sender")
 		return when(same, "the id %s was sent before", m.Doc.Shown("id"))
 	}),
-	"message.token": each(func(t T, m *message) string {
-		first := t.earlier(m, flow...)
-		got, want := m.Fields.Text("auth_token"), append(first, m)[0].Fields.Text("auth_token")
-		return when(!m.Assignment && (got == "" || got != want), "auth_token is %s; it was %q before", m.Fields.Shown("auth_token"), want)
+	"message.token": after(func(_ T, was, m *message) string {
+		got, want := m.Fields.Text("auth_token"), was.Fields.Text("auth_token")
+		signed := slices.Contains(flow, was.Type) && !was.Assignment && !m.Assignment
+		return when(signed && (got == "" || got != want), "auth_token is %s; it was %q before", m.Fields.Shown("auth_token"), want)
 	}, flow...),
 	"message.proof": each(func(t T, m *message) string {
 		got, want := m.Fields.Text("auth_token"), m.to.verifier.ManagerToken(t.leagueID)
@@ -77,18 +77,15 @@ var sentTests = map[string]func(T){
 		return when(wrong, "next_round_id is %s", m.Fields.Shown("next_round_id"))
 	}, roundEnd)),
 	"end.once": after(again, theEnd),
-	"end.last": each(func(t T, m *message) string {
-		all := t.messagesOf()
-		i := slices.IndexFunc(all, func(late *message) bool { return late.to == m.to && late.arrival > m.arrival && late.Type != theEnd })
-		if i < 0 {
-			return ""
-		}
-		t.Show(&all[i].Message)
-		return fmt.Sprintf("%s came after it", all[i].Type)
-	}, theEnd),
+	"end.last": func(t T) {
+		t.messagesOf(theEnd)
+		after(func(_ T, was, m *message) string {
+			return when(was.Type == theEnd && m.Type != theEnd, "it came after %s", theEnd)
+		})(t)
+	},
 
-	"notify.busy":   func(t T) { t.retried(busyPlayer) },
-	"notify.broken": func(t T) { t.retried(brokenPlayer) },
+	"notify.busy":   retried(busyPlayer),
+	"notify.broken": retried(brokenPlayer),
 	"notify.silent": goesOn,
 	"notify.same": after(func(_ T, was, m *message) string {
 		retry := was.refused && was.Type == m.Type && was.round == m.round && m.n == was.n+1
@@ -128,20 +125,16 @@ func atTheEnd(check func(T)) func(T) {
 // after is each for a message and one that was sent to the same agent before.
 func after(broken func(t T, was, m *message) string, types ...protocol.Type) func(T) {
 	return each(func(t T, m *message) string {
-		for _, was := range t.earlier(m) {
-			if why := broken(t, was, m); why != "" {
-				return why
+		for _, was := range t.messagesOf() {
+			if was.to == m.to && was.arrival < m.arrival {
+				if why := broken(t, was, m); why != "" {
+					t.Show(&was.Message)
+					return why
+				}
 			}
 		}
 		return ""
 	}, types...)
-}
-
-// earlier returns the messages of some types, or of all, that an agent was sent before one.
-func (t T) earlier(m *message, types ...protocol.Type) []*message {
-	return slices.DeleteFunc(t.messagesOf(types...), func(was *message) bool {
-		return was.to != m.to || was.arrival >= m.arrival || was.Assignment && len(types) > 0
-	})
 }
 
 // sent returns a check that agents were sent a message of a type about every round, or at the end.
@@ -281,23 +274,26 @@ func (t T) reveals(text []byte, to *member) string {
 	return ""
 }
 
-// retried ends the check unless an announcement that a player did not accept was sent again.
-func (t T) retried(player int) {
-	lost := t.lost(player)
-	if !t.Until(0, func() bool { return t.sentAgain(lost) }) {
-		t.failOn(lost, "it was not sent again within %v", t.Session.Patience())
+// retried returns a check that an announcement which a player did not accept was sent again.
+func retried(player int) func(T) {
+	return func(t T) {
+		lost := t.lost(player)
+		if !t.Until(0, func() bool { return t.sentAgain(lost) }) {
+			t.failOn(lost, "it was not sent again within %v", t.Session.Patience())
+		}
 	}
 }
 
 // lost returns the announcement that a player did not accept.
 func (t T) lost(player int) *message {
 	to := t.players()[player]
-	all := t.messagesOf(announcement)
-	i := slices.IndexFunc(all, func(m *message) bool { return m.refused && m.to == to && m.round == faultyRound })
-	if i < 0 {
-		t.Skip("player %s was not sent round %d", to.ID, faultyRound)
+	for _, m := range t.messagesOf(announcement) {
+		if m.refused && m.to == to && m.round == faultyRound {
+			return m
+		}
 	}
-	return all[i]
+	t.Skip("player %s was not sent round %d", to.ID, faultyRound)
+	return nil
 }
 
 // longestWait is how long a manager may wait for an agent, by the protocol.

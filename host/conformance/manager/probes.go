@@ -56,7 +56,12 @@ var probes = []struct {
 	{"register.meta", enrolling, 0, func(t T, m *match) kit.Request {
 		return kit.Request{Message: t.enrolling(m), Edit: kit.Delete("player_meta", "display_name", "name", "contact_endpoint", "endpoint")}
 	}},
-	{"start.report", starting, 0, unknown},
+	{"start.report", starting, 0, func(t T, _ *match) kit.Request {
+		if t.conducts() {
+			t.Skip(conductsMatches)
+		}
+		return kit.Request{Message: t.wonBy(&match{id: "R99M99", players: [2]string{"P98", "P99"}, referee: t.referees()[0]}, 1)}
+	}},
 	{"start.missing", starting, 0, startsWith("")},
 	{"start.token", starting, 0, startsWith(kit.Forged)},
 	{"start.web", starting, 0, func(t T, _ *match) kit.Request {
@@ -74,7 +79,7 @@ var probes = []struct {
 		return kit.Request{Message: t.registration("late", "Conformance late "+t.run, "http://127.0.0.1:1/late")}
 	}},
 	{"late.players", late, answered, asking(protocol.QueryPlayers)},
-	{"report.unknown", reporting, 5002, unknown},
+	{"report.unknown", reporting, 5002, faulty(won, func(_ T, _ *match, r *report) { r.MatchID = "R99M99" })},
 	{"report.token", reporting, 5001, faulty(T.copyOf, func(_ T, _ *match, r *report) { r.AuthToken = kit.Forged })},
 	{"report.tokenless", reporting, 5001, faulty(T.copyOf, func(_ T, _ *match, r *report) { r.AuthToken = "" })},
 	{"report.player", reporting, 0, faulty(T.copyOf, func(t T, _ *match, r *report) {
@@ -199,18 +204,6 @@ func startsWith(token string) func(T, *match) kit.Request {
 // won returns a report by which the first player has won.
 func won(t T, m *match) *report { return t.wonBy(m, 0) }
 
-// unknown returns a report of a match that no league has.
-func unknown(t T, m *match) kit.Request {
-	if t.conducts() {
-		t.Skip(conductsMatches)
-	}
-	none := &match{id: "R99M99", players: [2]string{"P98", "P99"}, referee: t.referees()[0]}
-	if m != nil {
-		none.round, none.referee = m.round, m.referee
-	}
-	return kit.Request{Message: t.wonBy(none, 1)}
-}
-
 // another returns a report of a match with another result.
 func another(t T, m *match) kit.Request {
 	side := 0
@@ -224,10 +217,6 @@ func another(t T, m *match) kit.Request {
 func (t T) copyOf(m *match) *report {
 	r := *m.report()
 	r.Timestamp, r.ConversationID = protocol.Timestamp(time.Now()), jsonrpc.RandomID()
-	if r.Result.Details != nil {
-		details := *r.Result.Details
-		r.Result.Details = &details
-	}
 	return &r
 }
 
@@ -272,7 +261,8 @@ func (t T) reportIn(nth int, m *match) *kit.Answer {
 			t.probeBy(form.check, func() kit.Request {
 				r := t.copyOf(m)
 				if form.dialect == nil {
-					r.Result.Details.Status = ""
+					details := *r.Result.Details
+					details.Status, r.Result.Details = "", &details
 				}
 				return kit.Request{Message: r, Dialect: form.dialect}
 			})
@@ -316,10 +306,7 @@ func sample(t *kit.T) kit.Request {
 	for _, query := range []string{
 		protocol.QueryStatus, protocol.QueryStandings, protocol.QueryPlayers, protocol.QuerySchedule, protocol.QueryNextMatch,
 	} {
-		all = append(all, func(t *kit.T) kit.Request {
-			m := with(t)
-			return kit.Request{Message: m.query(m.players()[0], query)}
-		})
+		all = append(all, func(t *kit.T) kit.Request { return asking(query)(with(t), nil) })
 	}
 	return kit.AnyOf(all...)(t)
 }

@@ -84,7 +84,8 @@ var queryTests = map[string]func(T){
 	},
 	"query.progress": func(t T) {
 		t.played()
-		done, listed := t.reported[0], matchesIn(t.dataOf(t.recorded("schedule.after")))
+		listed := matchesIn(t.dataOf(t.recorded("schedule.after")))
+		done := t.reported[0]
 		if listed[done.id] == nil {
 			t.Skip("GET_SCHEDULE does not list match %s", done.id)
 		}

@@ -80,6 +80,9 @@ func (p *peers) record(m *message) {
 		p.log = append(p.log, m)
 	}
 	m.arrival = len(p.log)
+	if len(m.matches) > 0 && m.to.role == protocol.RolePlayer {
+		p.announced[m.round] = len(m.matches)
+	}
 	var all []*match
 	if m.Type == protocol.TypeGameInvitation || m.Type == protocol.TypeChooseParityCall { // by another referee
 		all = append(all, &match{id: m.Match, round: m.round, by: m, players: [2]string{m.to.ID}})

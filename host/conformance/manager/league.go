@@ -248,14 +248,6 @@ func (t T) countsTwice(a *kit.Answer) bool {
 	})
 }
 
-// match returns the match with an id, or nil. The lock is held.
-func (p *peers) match(id string) *match {
-	if i := slices.IndexFunc(p.matches, func(m *match) bool { return m.id == id }); i >= 0 {
-		return p.matches[i]
-	}
-	return nil
-}
-
 // addOthers enters the rounds in which only other referees conduct matches.
 func (t T) addOthers() {
 	t.Lock()

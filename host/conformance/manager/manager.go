@@ -147,10 +147,24 @@ func (p *peers) referees() []*member { return p.agents[p.Session.Players:] }
 
 // withID returns the agent that has an id, or nil.
 func (p *peers) withID(id string) *member {
-	if i := slices.IndexFunc(p.agents, func(a *member) bool { return a.ID == id && id != "" }); i >= 0 {
-		return p.agents[i]
+	return find(p.agents, func(a *member) bool { return a.ID == id && id != "" })
+}
+
+// match returns the match with an id, or nil. The lock is held.
+func (p *peers) match(id string) *match {
+	return find(p.matches, func(m *match) bool { return m.id == id })
+}
+
+// find returns the first that is as wanted, or nil.
+func find[E any](all []*E, is func(*E) bool) *E {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i]
 	}
 	return nil
+}
+
+func count[E any](all []E, is func(E) bool) int {
+	return len(slices.DeleteFunc(slices.Clone(all), func(x E) bool { return !is(x) }))
 }
 
 // shortDelay is how long a slow agent takes, which is less than any manager

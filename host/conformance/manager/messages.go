@@ -227,10 +227,10 @@ func (t T) describes(m *message, f, first protocol.AnnouncedMatch) {
 	}
 	has := kit.Object(raw)
 	id, endpoint := cmp.Or(first.RefereeID, f.RefereeID), cmp.Or(first.RefereeEndpoint, f.RefereeEndpoint)
-	i := slices.IndexFunc(t.referees(), func(a *member) bool { return f.RefereeID == a.ID || f.RefereeEndpoint == a.Endpoint.URL })
+	known := find(t.referees(), func(a *member) bool { return f.RefereeID == a.ID || f.RefereeEndpoint == a.Endpoint.URL })
 	switch {
-	case i >= 0:
-		id, endpoint = t.referees()[i].ID, t.referees()[i].Endpoint.URL
+	case known != nil:
+		id, endpoint = known.ID, known.Endpoint.URL
 	case f.RefereeID == "" || f.RefereeEndpoint == "": // those of another referee may be its own
 		t.Fail("no referee with the referee_id %q and the referee_endpoint %q has registered", f.RefereeID, f.RefereeEndpoint)
 	}
@@ -287,13 +287,11 @@ func retried(player int) func(T) {
 // lost returns the announcement that a player did not accept.
 func (t T) lost(player int) *message {
 	to := t.players()[player]
-	for _, m := range t.messagesOf(announcement) {
-		if m.refused && m.to == to && m.round == faultyRound {
-			return m
-		}
+	lost := find(t.messagesOf(announcement), func(m *message) bool { return m.refused && m.to == to && m.round == faultyRound })
+	if lost == nil {
+		t.Skip("player %s was not sent round %d", to.ID, faultyRound)
 	}
-	t.Skip("player %s was not sent round %d", to.ID, faultyRound)
-	return nil
+	return lost
 }
 
 // longestWait is how long a manager may wait for an agent, by the protocol.
@@ -301,11 +299,10 @@ const longestWait = 10 * time.Second
 
 func goesOn(t T) {
 	lost := t.lost(silentPlayer)
-	all := t.messagesOf(announcement)
-	i := slices.IndexFunc(all, func(m *message) bool { return m.to.role == protocol.RoleReferee && m.round == faultyRound })
-	if i < 0 || all[i].arrival > lost.reply {
+	next := find(t.messagesOf(announcement), func(m *message) bool { return m.to.role == protocol.RoleReferee && m.round == faultyRound })
+	if next == nil || next.arrival > lost.reply {
 		t.failOn(lost, "while it was not answered, the league did not go on for %v", longestWait)
 	}
-	took := all[i].At.Sub(lost.At).Round(time.Millisecond)
+	took := next.At.Sub(lost.At).Round(time.Millisecond)
 	t.Note("the league went on %v after the announcement to player %s, which did not answer", took, lost.to.ID)
 }

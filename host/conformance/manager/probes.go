@@ -89,8 +89,7 @@ var probes = []struct {
 		return kit.Request{Message: t.copyOf(m), Edit: kit.Delete("result")}
 	}},
 	{"report.other", reporting, 5002, faulty(T.copyOf, func(t T, m *match, r *report) {
-		i := slices.IndexFunc(t.referees(), func(a *member) bool { return a != m.referee })
-		r.Sender, r.AuthToken = t.referees()[i].signature()
+		r.Sender, r.AuthToken = find(t.referees(), func(a *member) bool { return a != m.referee }).signature()
 	})},
 	{"report.context", truthful, -32602, faulty(T.copyOf, func(_ T, _ *match, r *report) { r.LeagueID = "another-league" })},
 	{"report.again", differing, answered, func(t T, m *match) kit.Request { return kit.Request{Message: t.copyOf(m)} }},

@@ -15,8 +15,8 @@ import (
 // send carries what an agent sends: to agents of the suite directly, and to the manager with what
 // the suite adds.
 func (p *peers) send(ctx context.Context, a *member, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
-	if i := slices.IndexFunc(p.agents, func(other *member) bool { return other.Endpoint.URL == out.URL }); i >= 0 {
-		r := kit.Handle(p.Alive, p.agents[i].Handler, kit.NewMessage(out.Body, a.name, out.Header))
+	if to := find(p.agents, func(other *member) bool { return other.Endpoint.URL == out.URL }); to != nil {
+		r := kit.Handle(p.Alive, to.Handler, kit.NewMessage(out.Body, a.name, out.Header))
 		return &jsonrpc.Reply{Status: r.Status, Body: r.Body}, nil
 	}
 	in := trace.ReadRequest(out.Body)
@@ -89,13 +89,13 @@ func (p *peers) record(m *message) {
 	}
 	for _, f := range m.matches {
 		found := &match{id: f.MatchID, round: m.round, by: m, players: [2]string{f.PlayerAID, f.PlayerBID}}
-		named := slices.IndexFunc(p.referees(), func(a *member) bool {
+		named := find(p.referees(), func(a *member) bool {
 			return f.RefereeID == a.ID && a.ID != "" || agent.SameEndpoint(f.RefereeEndpoint, a.Endpoint.URL)
 		})
 		switch {
-		case m.to.role == protocol.RoleReferee && (m.Assignment || named >= 0 && p.referees()[named] == m.to):
+		case m.to.role == protocol.RoleReferee && (m.Assignment || named == m.to):
 			found.referee = m.to
-		case m.to.role == protocol.RoleReferee || named >= 0 || f.RefereeID+f.RefereeEndpoint == "":
+		case m.to.role == protocol.RoleReferee || named != nil || f.RefereeID+f.RefereeEndpoint == "":
 			continue // for its referee to be sent
 		}
 		all = append(all, found)
@@ -165,10 +165,6 @@ func (p *peers) assigned(round int) int {
 // wasSent reports whether a message of a type was sent. The lock is held.
 func (p *peers) wasSent(types ...protocol.Type) bool {
 	return slices.ContainsFunc(p.log, func(m *message) bool { return slices.Contains(types, m.Type) })
-}
-
-func count[T any](all []T, is func(T) bool) int {
-	return len(slices.DeleteFunc(slices.Clone(all), func(x T) bool { return !is(x) }))
 }
 
 // sentToAll reports whether every agent was sent a message of a type since an event. The lock is held.

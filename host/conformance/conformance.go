@@ -31,6 +31,7 @@ import (
 const (
 	DefaultTimeout = 5 * time.Second
 	DefaultWait    = 15 * time.Second
+	defaultPause   = 4 * time.Second // that of the protocol
 	DefaultPlayers = manager.DefaultPlayers
 	MinPlayers     = manager.MinPlayers
 	MaxPlayers     = manager.MaxPlayers
@@ -119,7 +120,7 @@ func Run(ctx context.Context, cfg kit.Config) (_ *Report, err error) {
 func withDefaults(c kit.Config) kit.Config {
 	c.Timeout = cmp.Or(max(c.Timeout, 0), DefaultTimeout)
 	c.Wait = cmp.Or(max(c.Wait, 0), DefaultWait)
-	c.Pause = cmp.Or(max(c.Pause, 0), kit.LongestPause)
+	c.Pause = cmp.Or(max(c.Pause, 0), defaultPause)
 	c.Players = min(max(cmp.Or(c.Players, DefaultPlayers), MinPlayers), MaxPlayers)
 	c.Listen = cmp.Or(c.Listen, "127.0.0.1:0")
 	for _, call := range []*func(string){&c.Listening, &c.Began, &c.Say} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"net/http"
 	"sync"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/referee"
-	"github.com/strategylab/strategylab/host/trace"
 	"github.com/strategylab/strategylab/host/wire"
 	"github.com/strategylab/strategylab/strategies/builtin"
 )
@@ -114,10 +112,15 @@ func NewToken(id string) string {
 
 // add makes an agent for a match that nobody disturbs, and has it register.
 func (c *Company) add(t *T, id, token string, create func(agent.Config) (Runner, error)) *Agent {
-	a := &Agent{ID: id, Token: token, Manager: wire.NewPeer(desk, dialect.Contracts)}
-	a.Send = func(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) { return c.send(ctx, a, out) }
+	desk, err := ListenAs(c.Alive, c.Session.Listen, 0)
+	if err != nil {
+		t.Skip("%v", err)
+	}
+	c.endpoints = append(c.endpoints, desk)
+	a := &Agent{ID: id, Token: token, Manager: wire.NewPeer(desk.URL, dialect.Contracts), Send: c.Session.transport.RoundTrip}
 	a.Receive = func(m *Message) Response { return Handle(c.Alive, a.Handler, m) }
-	err := c.Enlist(a, func(common agent.Config, _ func(error)) (Runner, error) {
+	desk.Handle(a.accepted)
+	err = c.Enlist(a, func(common agent.Config, _ func(error)) (Runner, error) {
 		common.Name, common.ID = id, id
 		return create(common)
 	})
@@ -128,6 +131,17 @@ func (c *Company) add(t *T, id, token string, create func(agent.Config) (Runner,
 		t.Skip("%v", err)
 	}
 	return a
+}
+
+// accepted answers an agent as a manager does that accepts everything.
+func (a *Agent) accepted(in *Message) Response {
+	switch in.Type {
+	case protocol.TypeLeagueRegisterRequest, protocol.TypeRefereeRegisterRequest:
+		return Respond(in.Raw, in.Type.Accepted(a.ID, a.Token, League))
+	case protocol.TypeMatchResultReport:
+		return Respond(in.Raw, Recorded())
+	}
+	return Respond(in.Raw, nil)
 }
 
 // errJoined is the cause for which an agent no longer joins that has.
@@ -179,26 +193,6 @@ func (c *Company) Close() error {
 	}
 	c.running.Wait()
 	return errors.Join(errs...)
-}
-
-// desk is the URL of the manager of our own agents, which is not on any network.
-const desk = "http://desk.invalid/mcp"
-
-// send carries what one of our agents sends: to its manager, who accepts everything, or to the
-// agent under test.
-func (c *Company) send(ctx context.Context, a *Agent, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
-	if out.URL != desk {
-		return c.Session.transport.RoundTrip(ctx, out)
-	}
-	var answer any
-	switch in := trace.ReadRequest(out.Body); in.Type {
-	case protocol.TypeLeagueRegisterRequest, protocol.TypeRefereeRegisterRequest:
-		answer = in.Type.Accepted(a.ID, a.Token, League)
-	case protocol.TypeMatchResultReport:
-		answer = Recorded()
-	}
-	r := Respond(out.Body, answer)
-	return &jsonrpc.Reply{Status: max(r.Status, http.StatusOK), Body: r.Body}, nil
 }
 
 // Recorded is the acknowledgement of a report.

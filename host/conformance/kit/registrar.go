@@ -27,8 +27,13 @@ const (
 	OtherReferee = "REF02"
 )
 
-// LongestPause is the default of Config.Pause: that of the protocol.
-const LongestPause = 4 * time.Second
+// Other returns the other of two things: the first, unless that is it.
+func Other[E comparable](than, first, second E) E {
+	if than == first {
+		return second
+	}
+	return first
+}
 
 // Registrar is the manager with which a player or a referee under test
 // registers, and in whose name it is then sent messages.
@@ -233,9 +238,9 @@ func (r *Registrar) LeagueCompleted(ids ...string) *protocol.LeagueCompleted {
 }
 
 // RegistrationTests test what the agent sent when it registered, and at the end of its
-// league, of which ids are the players. The first send it nothing, except that accepts, if
-// set, sends a message to its contact endpoint; the last may have it leave.
-func RegistrationTests(accepts func(t *T, url string) *Answer, ids func(t *T) []string) map[string]func(*T) {
+// league, of which ids are the players. The first send it nothing, except that a player is
+// sent standings at its contact endpoint; the last may have it leave.
+func RegistrationTests(ids func(t *T) []string) map[string]func(*T) {
 	first := func(run func(t *T, a *Registration)) func(*T) {
 		return func(t *T) {
 			r := t.Session.Registrar
@@ -259,7 +264,7 @@ func RegistrationTests(accepts func(t *T, url string) *Answer, ids func(t *T) []
 				t.Fail(`%s_meta.game_types is %s, want a list that contains "even_odd"`, t.Session.Role, a.Meta.Shown("game_types"))
 			}
 		}),
-		"register.endpoint": first(func(t *T, a *Registration) { reachable(t, a, accepts) }),
+		"register.endpoint": first(func(t *T, a *Registration) { reachable(t, a, ids) }),
 		"register.listens":  first(listened),
 		"register.retry":    first(retried),
 		"register.once":     first(registeredOnce),
@@ -268,16 +273,17 @@ func RegistrationTests(accepts func(t *T, url string) *Answer, ids func(t *T) []
 	}
 }
 
-func reachable(t *T, a *Registration, accepts func(t *T, url string) *Answer) {
+func reachable(t *T, a *Registration, ids func(t *T) []string) {
 	endpoint := a.Endpoint
 	if err := Reach(t.ctx, endpoint); err != nil {
 		t.Fail("no connection to the contact_endpoint %s: %v", endpoint, err)
 	}
-	if endpoint == t.Session.URL || accepts == nil {
+	if endpoint == t.Session.URL || t.Session.Role != Player { // not every referee knows standings
 		return
 	}
 	// It may be another name of the same place.
-	if reply := accepts(t, endpoint); reply.Err != nil || reply.Status == 404 || reply.Status == 405 {
+	standings := t.encode(Request{Message: t.Session.Registrar.Standings(ids(t)...)})
+	if reply := t.Post(endpoint, standings.Body); reply.Err != nil || reply.Status == 404 || reply.Status == 405 {
 		t.Fail("the contact_endpoint %s does not accept messages: %s", endpoint, reply)
 	}
 }

@@ -39,29 +39,21 @@ func registration(role kit.Role, sender, endpoint string) *kit.Message {
 // The contact endpoint must accept messages, unless it is the address under test.
 func TestContactEndpointAcceptsMessages(t *testing.T) {
 	t.Parallel()
-	agent := listen(t, nil)
-	other := listen(t, func(*kit.Message) kit.Response { return kit.Response{Status: http.StatusNotFound} })
-	for _, c := range []struct {
-		endpoint string
-		status   int
-		want     kit.Status
-	}{
-		{agent.URL, http.StatusNotFound, kit.Passed}, // not asked
-		{other.URL, http.StatusOK, kit.Passed},
-		{other.URL, http.StatusNotFound, kit.Failed},
-		{other.URL, http.StatusMethodNotAllowed, kit.Failed},
+	answers := func(status int) func(*kit.Message) kit.Response {
+		return func(*kit.Message) kit.Response { return kit.Response{Status: status, Body: []byte("{}")} }
+	}
+	agent := listen(t, answers(http.StatusNotFound))
+	for status, want := range map[int]kit.Status{
+		http.StatusOK: kit.Passed, http.StatusNotFound: kit.Failed, http.StatusMethodNotAllowed: kit.Failed,
 	} {
-		s := session(t, agent.URL)
-		peers := newHost(t, s, kit.Player)
-		peers.Register(registration(kit.Player, "player:P07", c.endpoint))
-		check := kit.Check{Run: kit.RegistrationTests(func(_ *kit.T, url string) *kit.Answer {
-			if url != c.endpoint {
-				t.Errorf("the message goes to %s, want %s", url, c.endpoint)
+		for endpoint, want := range map[string]kit.Status{agent.URL: kit.Passed, listen(t, answers(status)).URL: want} {
+			s := session(t, agent.URL)
+			peers := newHost(t, s, kit.Player)
+			peers.Register(registration(kit.Player, "player:P07", endpoint))
+			check := kit.Check{Run: kit.RegistrationTests(func(*kit.T) []string { return []string{"P07"} })["register.endpoint"]}
+			if o := s.Run(t.Context(), peers, check, nil); o.Status != want {
+				t.Errorf("HTTP %d at %s: %s, %s; want %s", status, endpoint, o.Status, o.Detail, want)
 			}
-			return kit.ReadAnswer(kit.Reply{Status: c.status, Body: []byte("{}")})
-		}, nil)["register.endpoint"]}
-		if o := s.Run(t.Context(), peers, check, nil); o.Status != c.want {
-			t.Errorf("HTTP %d at %s: %s, %s; want %s", c.status, c.endpoint, o.Status, o.Detail, c.want)
 		}
 	}
 }

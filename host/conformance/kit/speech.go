@@ -53,9 +53,7 @@ func Set(name string, value any) Edit { return func(m map[string]any) { m[name] 
 // Delete returns an edit that deletes members.
 func Delete(names ...string) Edit {
 	return func(m map[string]any) {
-		for _, name := range names {
-			delete(m, name)
-		}
+		maps.DeleteFunc(m, func(name string, _ any) bool { return slices.Contains(names, name) })
 	}
 }
 
@@ -82,9 +80,6 @@ func (t *T) OfKind(d *dialect.Dialect) *dialect.Dialect {
 	}
 	return d
 }
-
-// Body encodes a request.
-func (t *T) Body(r Request) []byte { return t.encode(r).Body }
 
 // encode encodes a request, and says where it goes.
 func (t *T) encode(r Request) *jsonrpc.Outgoing {

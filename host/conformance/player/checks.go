@@ -19,16 +19,14 @@ var table []byte
 // Suite returns the checks of a player, in the order in which they run: those that others
 // need come first, and those that may disturb or end the player last.
 func Suite() kit.Suite {
-	register := kit.RegistrationTests(func(t *kit.T, url string) *kit.Answer {
-		return t.Post(url, t.Body(kit.Request{Message: standings(with(t))}))
-	}, func(t *kit.T) []string { return with(t).players() })
 	sample := func(t *kit.T) kit.Request {
 		p := with(t)
 		p.begin()
 		return kit.Request{Message: invitation(p)}
 	}
 	return kit.Suite{Open: open, Checks: kit.Checks(kit.Player, table,
-		register, kit.SampleTests(sample), kit.AttackTests(attacks(), sample),
+		kit.RegistrationTests(func(t *kit.T) []string { return with(t).players() }),
+		kit.SampleTests(sample), kit.AttackTests(attacks(), sample),
 		kit.For(with, matchTests, noticeTests, drawTests, dialectTests(), fieldTests, authTests))}
 }
 

@@ -188,12 +188,7 @@ func (t T) bound() *draws.Match {
 	}}
 }
 
-func other(c protocol.Choice) protocol.Choice {
-	if c == protocol.Odd {
-		return protocol.Even
-	}
-	return protocol.Odd
-}
+func other(c protocol.Choice) protocol.Choice { return kit.Other(c, protocol.Odd, protocol.Even) }
 
 // ended returns the end of a match by a number, the opponent having chosen the other parity.
 func ended(t T, number int) *protocol.GameOver {
@@ -295,12 +290,7 @@ func (p *peers) answer(in *kit.Message) kit.Response {
 	return kit.Respond(in.Raw, nil)
 }
 
-func opponentOf(id string) string {
-	if id == "P02" {
-		return "P01"
-	}
-	return "P02"
-}
+func opponentOf(id string) string { return kit.Other(id, "P02", "P01") }
 
 // Play implements kit.Peers: our own referee conducts a match of the player against our own player.
 func (p *peers) Play(own *kit.T) {

@@ -25,7 +25,7 @@ func Suite() kit.Suite {
 		return r.assigning(r.assignment().name, r.newMatch(nil))
 	}
 	return kit.Suite{Open: open, Checks: kit.Checks(kit.Referee, table,
-		kit.RegistrationTests(nil, func(*kit.T) []string { return playerIDs[:] }),
+		kit.RegistrationTests(func(*kit.T) []string { return playerIDs[:] }),
 		kit.SampleTests(sample), kit.DialectTests(sample), kit.AttackTests(attacks(), announcing),
 		kit.For(with, roundTests, messageTests, typeTests(), resultTests, drawTests, replyTests, postedTests, retryTests, faultTests, authTests, loadTests))}
 }
@@ -45,11 +45,7 @@ func roundEnd(t *T) protocol.Message { return t.RoundCompleted() }
 // foreignRound announces a match of another referee.
 func (t *T) foreignRound() *protocol.RoundAnnouncement {
 	a := t.announcement(t.newMatch(nil))
-	other := kit.OtherReferee
-	if t.ID == other {
-		other = kit.OwnReferee
-	}
-	a.Matches[0].RefereeID, a.Matches[0].RefereeEndpoint = other, t.Endpoint.URL
+	a.Matches[0].RefereeID, a.Matches[0].RefereeEndpoint = kit.Other(t.ID, kit.OtherReferee, kit.OwnReferee), t.Endpoint.URL
 	return a
 }
 

@@ -1,12 +1,10 @@
 package referee
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/draws"
-	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -127,13 +125,10 @@ func busy(_ *match, s *sent, _ kit.Response) kit.Response { return kit.RespondBu
 func silent(*match, *sent, kit.Response) kit.Response { return kit.Response{Silent: true} }
 
 // received acknowledges that a message has arrived, and no more.
-func received(_ *match, s *sent, _ kit.Response) kit.Response {
-	id := []byte(kit.Object(s.Raw).Get("id"))
-	if id == nil {
-		id = []byte(`"` + jsonrpc.RandomID() + `"`)
-	}
-	return kit.Response{Body: fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"status":"ACKNOWLEDGED"}}`, id)}
-}
+var received = edits(func(msg map[string]any) {
+	clear(msg)
+	msg["status"] = protocol.StatusAcknowledged
+})
 
 // turns answers the first messages in some ways, one after the other, and later ones as usual.
 func turns(all ...deviation) deviation {

@@ -84,9 +84,8 @@ type Session struct {
 	base      Sample                   // that AnyOf has chosen
 	control   *Answer                  // the refusal of the base, if it is refused without any fault
 
-	mu      sync.Mutex      // guards what follows: checks may send at the same time
-	slowest time.Duration   // that an answer took
-	known   []protocol.Type // for which it was found out how the agent takes them
+	mu      sync.Mutex    // guards what follows: checks may send at the same time
+	slowest time.Duration // that an answer took
 }
 
 // NewSession returns a session that runs those checks that its config names one by one.

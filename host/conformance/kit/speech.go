@@ -184,11 +184,12 @@ func edited(doc []byte, edit func(tree any)) []byte {
 	return out
 }
 
-// Send sends a request and reads the answer. The first plain request of a type is sent as our own
-// agents send it, who find out by which names, arguments, ids and wrappings the agent takes it; all
-// others of the type are sent in the way that was found.
+// Send sends a request and reads the answer. A plain one is sent as our own agents send it, who find
+// out by which names, arguments, ids and wrappings the agent takes it; all others are sent in the way
+// that was found. How a referee is assigned matches is for its suite to find.
 func (t *T) Send(r Request) *Answer {
-	if r.plain() && t.Session.learns(r.Message.Head().MessageType) {
+	assigns := t.Session.Role == Referee && r.Message.Head().MessageType == protocol.TypeRoundAnnouncement
+	if r.plain() && !assigns {
 		if a := t.Find(r.Message); a != nil {
 			return a
 		}
@@ -198,21 +199,6 @@ func (t *T) Send(r Request) *Answer {
 
 // Tell sends a message in the way in which the agent takes its type.
 func (t *T) Tell(m protocol.Message) *Answer { return t.Send(Request{Message: m}) }
-
-// learns reports whether it has to be found out how the agent takes a type, and
-// notes that it is. How a referee is assigned matches is for its suite to find.
-func (s *Session) learns(typ protocol.Type) bool {
-	if s.Role == Referee && typ == protocol.TypeRoundAnnouncement {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if slices.Contains(s.known, typ) {
-		return false
-	}
-	s.known = append(s.known, typ)
-	return true
-}
 
 // Find sends a message as our own agents do. It returns the answer of the attempt
 // that was understood or, if none was, of the first; nil if none was made.

@@ -131,11 +131,7 @@ func brief(message string) string {
 	if message == "" {
 		return "an empty body"
 	}
-	cut := ""
-	if len(message) > maxBrief {
-		cut = fmt.Sprintf("... (%d bytes more)", len(message)-maxBrief)
-		message = message[:maxBrief]
-	}
+	message, cut := kit.Clip(message, maxBrief)
 	var b strings.Builder
 	for _, r := range message {
 		if unicode.IsPrint(r) {

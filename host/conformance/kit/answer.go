@@ -217,12 +217,17 @@ func (a *Answer) UnknownMessage() bool {
 // maxShown limits the bytes of a message in the evidence.
 const maxShown = 4096
 
+// Clip returns the beginning of a message, and how much more there is, in words.
+func Clip[M ~string | ~[]byte](message M, most int) (beginning M, more string) {
+	if len(message) <= most {
+		return message, ""
+	}
+	return message[:most], fmt.Sprintf("... (%d bytes more)", len(message)-most)
+}
+
 // Printable returns a message for the evidence; bytes that are not UTF-8 are written as \xNN.
 func Printable(b []byte) string {
-	cut := ""
-	if len(b) > maxShown {
-		b, cut = b[:maxShown], fmt.Sprintf("... (%d bytes more)", len(b)-maxShown)
-	}
+	b, cut := Clip(b, maxShown)
 	var text strings.Builder
 	for len(b) > 0 {
 		r, size := utf8.DecodeRune(b)

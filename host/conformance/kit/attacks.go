@@ -54,7 +54,7 @@ func Attacks(method string) []Attack {
 		{Name: "version", Code: -32600, Body: func(b []byte) []byte {
 			return bytes.Replace(b, []byte(`"jsonrpc":"2.0"`), []byte(`"jsonrpc":"1.0"`), 1)
 		}},
-		{Name: "method", Code: -32600, Change: func(t *T, r *Request) { r.Dialect, r.Method = t.OfKind(dialect.Contracts), method }},
+		{Name: "method", Code: -32600, Change: func(_ *T, r *Request) { r.Dialect, r.Method = dialect.Contracts, method }},
 		{Name: "long", Edit: Set("x", strings.Repeat("x", tooLong))},
 		{Name: "media", Change: func(_ *T, r *Request) { r.Header = http.Header{"Content-Type": {"text/plain"}} }},
 		{Name: "protocol", Code: -32602, Edit: Set("protocol", "league.v9")},

@@ -169,7 +169,7 @@ func DialectTests(sample Sample) map[string]func(*T) {
 		tests["dialect."+d.Name] = func(t *T) {
 			r := sample(t)
 			t.NeedsAccepted()
-			r.Dialect = t.OfKind(d)
+			r.Dialect = d
 			t.AnsweredIn(t.Send(r), d)
 		}
 	}

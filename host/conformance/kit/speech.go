@@ -63,22 +63,20 @@ func WithoutID(body []byte) []byte { return rawjson.Split(body).Without("id").En
 // Forged is a token that was never issued.
 const Forged = "tok-XX-0f0e0d0c0b0a09080706050403020100-forged"
 
-// form returns the form in which a request is sent.
+// form returns the form in which a request is sent. A dialect of its own has request ids of the kind
+// that the agent takes.
 func (t *T) form(r Request) wire.Form {
-	p := t.Session.Peer
+	p, d := t.Session.Peer, r.Dialect
 	w, err := p.Form(r.Message.Head().MessageType)
-	if err != nil || r.Dialect != nil { // it knows no form, and will refuse it
-		return wire.Form{URL: p.Address(), Dialect: cmp.Or(r.Dialect, p.Speaks())}
+	switch {
+	case d == nil && err == nil:
+		return w
+	case d == nil: // it knows no form, and will refuse it
+		d = p.Speaks()
+	case p.Speaks().NumericIDs && !d.NumericIDs && !d.Request.Bare:
+		d = d.With(dialect.TraitNumericIDs)
 	}
-	return w
-}
-
-// OfKind returns a dialect with request ids of the kind that the agent takes.
-func (t *T) OfKind(d *dialect.Dialect) *dialect.Dialect {
-	if t.Session.Peer.Speaks().NumericIDs && !d.NumericIDs && !d.Request.Bare {
-		return d.With(dialect.TraitNumericIDs)
-	}
-	return d
+	return wire.Form{URL: p.Address(), Dialect: d}
 }
 
 // encode encodes a request, and says where it goes.

@@ -77,7 +77,7 @@ var startTests = map[string]func(T){
 	"start.early": func(t T) { // only one player has registered, by whom it is known how the manager is spoken to
 		t.Catch(func() { t.join(t.players()[0]) }) // it is for another check to find that it cannot
 		// As the protocol says, and in no other way: some managers begin at once.
-		a := t.Send(kit.Request{Message: t.startLeague(t.Session.AdminToken), Dialect: t.OfKind(dialect.Contracts)})
+		a := t.Send(kit.Request{Message: t.startLeague(t.Session.AdminToken), Dialect: dialect.Contracts})
 		if wantsToken(a) {
 			t.Skip(tokenNeeded)
 		}

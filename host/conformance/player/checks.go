@@ -279,7 +279,7 @@ func dialectTests() map[string]step {
 	}
 	for _, d := range append(dialect.OfProtocol(), dialect.HandleMessage) {
 		tests["dialect."+d.Name] = func(t T) {
-			spoken := kit.Request{Dialect: t.OfKind(d)}
+			spoken := kit.Request{Dialect: d}
 			t.begin()
 			if t.send(invitation, spoken); t.AnsweredIn(t.last, d) {
 				calls(spoken)(t)

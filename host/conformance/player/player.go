@@ -77,10 +77,7 @@ func (t T) begin() {
 // posts to the referee before the deadline. A player that once posted nothing is
 // not waited for again.
 func (t T) send(what message, how ...kit.Request) *kit.Answer {
-	r := kit.Request{}
-	if len(how) > 0 {
-		r = how[0]
-	}
+	r := append(how, kit.Request{})[0]
 	r.Message = what(t)
 	head, began := r.Message.Head(), time.Now()
 	want := head.MessageType.Answer()

@@ -18,20 +18,20 @@ type assignment struct {
 	evidence []kit.Evidence // of the first announcement
 }
 
-// assigning returns the request that assigns matches in a way; if that assigns them one by one,
-// only the first.
-func (t *T) assigning(name string, matches ...*match) kit.Request {
-	return kit.Request{Message: t.announcement(matches...), AssignedBy: name}
+// assigning returns the request that assigns matches in the way that the referee takes; if that
+// assigns them one by one, only the first.
+func (t *T) assigning(matches ...*match) kit.Request {
+	return kit.Request{Message: t.announcement(matches...), AssignedBy: t.assignment().name}
 }
 
-// assign assigns matches in the way that the referee takes, and returns the last answer.
+// assign assigns matches in that way, and returns the last answer.
 func (t *T) assign(matches ...*match) (last *kit.Answer) {
-	name := t.assignment().name
-	if name == "" {
-		return t.Send(t.assigning(name, matches...))
+	n := 1
+	if t.assignment().name == "" {
+		n = len(matches)
 	}
-	for _, m := range matches {
-		last = t.Send(t.assigning(name, m))
+	for some := range slices.Chunk(matches, n) {
+		last = t.Send(t.assigning(some...))
 	}
 	return last
 }
@@ -59,7 +59,7 @@ func (t *T) findAssignment() {
 	try := func(name string) *kit.Answer {
 		m, aside := t.newMatch(nil), t.Aside()
 		tried[m] = name
-		a := aside.Send(t.assigning(name, m))
+		a := aside.Send(kit.Request{Message: t.announcement(m), AssignedBy: name})
 		if len(tried) == 1 {
 			t.way.evidence = aside.Evidence
 		}

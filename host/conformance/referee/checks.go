@@ -22,7 +22,7 @@ var table []byte
 func Suite() kit.Suite {
 	announcing := func(t *kit.T) kit.Request {
 		r := with(t)
-		return r.assigning(r.assignment().name, r.newMatch(nil))
+		return r.assigning(r.newMatch(nil))
 	}
 	return kit.Suite{Open: open, Checks: kit.Checks(kit.Referee, table,
 		kit.RegistrationTests(func(*kit.T) []string { return playerIDs[:] }),
@@ -235,7 +235,7 @@ func signed(t *T) { t.Send(sample(t.T)) }
 // rejects tests that an announcement is refused, and its match is not played.
 func rejects(edit kit.Edit) step {
 	return kit.Script(signed, func(t *T) {
-		r := t.assigning(t.assignment().name, t.newMatch(nil))
+		r := t.assigning(t.newMatch(nil))
 		r.Edit = edit
 		t.Refused(t.Send(r))
 	}, ignores)
@@ -254,18 +254,17 @@ var authTests = map[string]step{
 
 var loadTests = map[string]step{
 	"fields.unknown": func(t *T) {
-		r := t.assigning(t.assignment().name, t.newMatch(nil))
+		r := t.assigning(t.newMatch(nil))
 		r.Edit = editMatch(func(m, match map[string]any) { m["x_weather"], match["x_list"] = "sunny", []any{1, nil} })
 		t.Send(r)
 		t.awaitEnd()
 	},
 	"load.concurrent": func(t *T) {
 		choices := []protocol.Choice{protocol.Even, protocol.Odd}
-		var plans []plan
-		for i := range 5 {
-			plans = append(plans, plan{chooseA: edits(choosing(choices[i&1])), chooseB: edits(choosing(choices[i>>1&1]))})
+		all := t.newMatches(5)
+		for i, m := range all {
+			m.plan = plan{chooseA: edits(choosing(choices[i&1])), chooseB: edits(choosing(choices[i>>1&1]))}
 		}
-		all := t.newMatches(plans...)
 		t.assign(all...)
 		for _, t.match = range all {
 			t.awaitEnd()
@@ -280,8 +279,7 @@ var loadTests = map[string]step{
 			t.Skip("it registered for %s at once; up to %d are tried", kit.Count(limit, "match", "matches"), mostTried)
 		}
 		// The invitation of one match too many may follow while the others are held up.
-		var all []*match
-		most := 0
+		all, most := t.newMatches(limit+2), 0
 		held := plan{joinA: waits(func(*match) bool {
 			open := 0 // from invitation to call: after GAME_OVER the next may begin
 			for _, m := range all {
@@ -292,7 +290,9 @@ var loadTests = map[string]step{
 			most = max(most, open)
 			return false
 		})}
-		all = t.newMatches(slices.Repeat([]plan{held}, limit+2)...)
+		for _, m := range all {
+			m.plan = held
+		}
 		t.assign(all...)
 		for _, t.match = range all {
 			t.awaitEnd()

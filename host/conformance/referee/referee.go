@@ -146,17 +146,19 @@ func (m *match) over() bool { return m.count(overA) > 0 && m.count(overB) > 0 &&
 
 // newMatch makes up a match in a round of its own, at which the check looks.
 func (t *T) newMatch(p plan) *match {
-	t.match = t.newMatches(p)[0]
+	t.match = t.newMatches(1)[0]
+	t.match.plan = p
 	return t.match
 }
 
-func (t *T) newMatches(plans ...plan) []*match {
+// newMatches makes up matches of one round, without plans.
+func (t *T) newMatches(n int) []*match {
 	t.Lock()
 	defer t.Unlock()
 	t.Rounds++
 	var all []*match
-	for i, plan := range plans {
-		m := &match{peers: t.peers, assigned: time.Now(), id: fmt.Sprintf("R%dM%d", t.Rounds, i+1), round: t.Rounds, plan: plan}
+	for i := range n {
+		m := &match{peers: t.peers, assigned: time.Now(), id: fmt.Sprintf("R%dM%d", t.Rounds, i+1), round: t.Rounds}
 		for who, token := range t.tokens {
 			m.keys[who], m.nonces[who] = credential.NewVerifier(token).MatchKeys(kit.League, m.id, t.ID), draws.NewNonce()
 		}
@@ -204,14 +206,9 @@ func (t *T) start(name string) {
 		return
 	}
 	list := scenarios[slices.IndexFunc(scenarios, func(list map[string]plan) bool { return list[name] != nil })]
-	names := slices.Collect(maps.Keys(list))
-	var plans []plan
-	for _, name := range names {
-		plans = append(plans, list[name])
-	}
-	all := t.newMatches(plans...)
-	for i, name := range names {
-		t.played[name] = all[i]
+	all := t.newMatches(len(list))
+	for i, name := range slices.Collect(maps.Keys(list)) {
+		t.played[name], all[i].plan = all[i], list[name]
 	}
 	t.match = t.played[name]
 	t.assign(all...)

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
@@ -66,9 +65,8 @@ type table struct {
 	x  *Exchange
 	at int // its index
 
-	records map[string]*record // by player
-	counts  *game.Table        // of the matches before the table
-	ordered bool               // counts has all of them
+	rows, ranked []*row // all, and those with a rank in its order
+	ordered      bool   // it is known how every match in it ended, and what is ranked counts all of them
 }
 
 func newLeague(name string) *League {

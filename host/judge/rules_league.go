@@ -11,6 +11,19 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
+// row is a player's line of a table, and what the player's results before the table add up to.
+type row struct {
+	protocol.Standing
+	*record
+	in      *table
+	stated  [3]int // wins, ties, losses
+	whole   bool   // it states all three
+	matches int    // that it counts
+	counted bool   // it says how many, or all three
+	agrees  bool   // what it states of the three is what the results add up to
+	covered bool   // it counts as many matches as the results before its table
+}
+
 // record is what a player's results before a table add up to.
 type record struct {
 	of        [3]int // wins, ties, losses
@@ -19,20 +32,20 @@ type record struct {
 	shown     []*Exchange
 	unclear   bool // a match has an unknown result, or several
 	recorded  int  // results, also those after the table
-	seat      int  // in the order of the numbers
+	place     int  // by the order of the protocol, if that is known
 }
 
-// tally adds up the results before a table.
+// tally compares the rows of a table with the results before it.
 func (l *League) tally(t *table) {
-	t.records = map[string]*record{}
-	for _, row := range t.Rows {
-		t.records[row.PlayerID] = new(record)
+	records, seats := map[string]*record{}, map[string]int{}
+	for _, line := range t.Rows {
+		records[line.PlayerID] = new(record)
 	}
-	ids := slices.SortedFunc(maps.Keys(t.records), func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	ids := slices.SortedFunc(maps.Keys(records), func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	for i, id := range ids {
-		t.records[id].seat = i
+		seats[id] = i
 	}
-	t.counts = game.NewTable(min(len(ids), game.MaxPlayers))
+	counts := game.NewTable(min(len(ids), game.MaxPlayers))
 	t.ordered = len(ids) <= game.MaxPlayers
 	for _, m := range l.matches {
 		if len(m.results) == 0 {
@@ -41,9 +54,11 @@ func (l *League) tally(t *table) {
 		began := t.Final || m.at < t.at
 		verdict, known := m.verdict()
 		technical := m.ended(protocol.StatusTechnicalLoss)
+		t.ordered = t.ordered && (!began || known)
 		for i, p := range m.Players {
-			r := t.records[p]
+			r := records[p]
 			if r == nil {
+				t.ordered = t.ordered && !began
 				continue
 			}
 			r.recorded++
@@ -54,18 +69,37 @@ func (l *League) tally(t *table) {
 				r.shown = append(r.shown, m.results[0].x)
 			}
 		}
-		a, b := t.records[m.Players[0]], t.records[m.Players[1]]
-		t.ordered = t.ordered && (!began || known && a != nil && b != nil)
 		if began && t.ordered {
-			t.counts.Add(a.seat, b.seat, verdict)
+			counts.Add(seats[m.Players[0]], seats[m.Players[1]], verdict)
 		}
 	}
+	for i, r := range counts.Ranking() {
+		records[ids[r.Seat]].place = i
+	}
+	for _, line := range t.Rows {
+		r := t.read(line, records[line.PlayerID])
+		t.rows = append(t.rows, r)
+		if r.Rank > 0 {
+			t.ranked = append(t.ranked, r)
+		}
+		t.ordered = t.ordered && (r.Rank < 1 || r.covered && r.agrees)
+	}
+	slices.SortStableFunc(t.ranked, func(a, b *row) int { return cmp.Compare(a.Rank, b.Rank) })
 }
 
-// covers reports whether a row counts as many matches as the results before its table.
-func (r *record) covers(row protocol.Standing) bool {
-	played, ok := rowPlayed(row)
-	return ok && !r.unclear && played == len(r.shown)
+func (t *table) read(line protocol.Standing, results *record) *row {
+	r := &row{Standing: line, record: results, in: t, whole: true, agrees: true}
+	for i, stated := range []protocol.Opt[int]{line.Wins, line.Draws, line.Losses} {
+		n, ok := stated.Get()
+		r.stated[i], r.whole, r.agrees = n, r.whole && ok, r.agrees && (!ok || n == r.of[i])
+		r.matches += n
+	}
+	r.counted = r.whole
+	if n, ok := line.Played.Get(); ok {
+		r.matches, r.counted = n, true
+	}
+	r.covered = r.counted && !r.unclear && r.matches == len(r.shown)
+	return r
 }
 
 // verdict returns how a match ended by the first message that states it; ok is false if
@@ -77,16 +111,11 @@ func (m *match) verdict() (v game.Verdict, ok bool) {
 		if t.Conflict != "" || !t.Decided || !m.known() || winner < 0 && !technical && t.Status != protocol.StatusDraw {
 			continue
 		}
-		sides := [2]game.Side{{Choice: game.Even}, {Choice: game.Odd}} // so that the winner's index is the number by which it wins
+		choices := [2]game.Parity{game.Even, game.Odd} // so that the winner's index is the number by which it wins
 		if winner < 0 {
-			sides[1] = sides[0]
+			choices[1] = choices[0]
 		}
-		for i := range sides {
-			if technical && i != winner {
-				sides[i].Fault = game.FaultNoAnswer // the score is the same for all faults
-			}
-		}
-		return game.Judge(sides[0], sides[1], winner), true
+		return m.score(choices, winner, func(id string) bool { return technical && id != t.Winner }), true
 	}
 	return v, false
 }
@@ -96,19 +125,18 @@ func (m *match) ended(status string) bool {
 	return slices.ContainsFunc(m.results, func(t result) bool { return t.Status == status })
 }
 
-// complete reports whether a number of results is all that a player has: it is not certain
+// complete reports whether the recorded results are all that a player has: it is not certain
 // otherwise that a table contains these, as it may be older than those before it. The final
 // table says it; before there is one, who plays all of them or gets all reports knows.
-func (l *League) complete(player string, results int) bool {
+func (l *League) complete(r *row) bool {
 	for _, t := range slices.Backward(l.tables) {
-		i := slices.IndexFunc(t.Rows, func(row protocol.Standing) bool { return row.PlayerID == player })
+		i := slices.IndexFunc(t.rows, func(last *row) bool { return last.PlayerID == r.PlayerID })
 		if t.Final && i >= 0 {
-			n, ok := rowPlayed(t.Rows[i])
-			return ok && n == results
+			return t.rows[i].counted && t.rows[i].matches == r.recorded
 		}
 	}
 	for key, ids := range l.people {
-		if strings.HasPrefix(key, "agent ") && slices.Contains(ids, player) {
+		if strings.HasPrefix(key, "agent ") && slices.Contains(ids, r.PlayerID) {
 			return true
 		}
 	}
@@ -122,35 +150,29 @@ func (l *League) standings() (v Verdict) {
 	if points != protocolPoints {
 		v.add(Another, nil, "the table counts %s; the protocol %s", points, protocolPoints)
 	}
-	type claim struct {
-		*table
-		protocol.Standing
-		*record
-	}
-	var all []claim
+	var all []*row
 	technical := false // whether the league counts technical losses as the protocol does
-	wrong := func(c claim) bool { return c.Points != points.sum(c.of) || !agrees(c.Standing, c.of) }
+	wrong := func(r *row) bool { return !r.agrees || r.Points != points.sum(r.of) }
 	for _, t := range l.tables {
-		for _, row := range t.Rows {
-			c := claim{t, row, t.records[row.PlayerID]}
-			if !c.covers(row) || !l.complete(row.PlayerID, c.recorded) {
+		for _, r := range t.rows {
+			if !r.covered || !l.complete(r) {
 				v.unknown("all results of a player in a table")
 				continue
 			}
-			all = append(all, c)
-			technical = technical || c.walkover && !wrong(c)
+			all = append(all, r)
+			technical = technical || r.walkover && !wrong(r)
 		}
 	}
-	for _, c := range all {
-		if wrong(c) && c.technical && !technical {
+	for _, r := range all {
+		if wrong(r) && r.technical && !technical {
 			v.unknown("how the league counts technical losses")
 			continue
 		}
 		v.Examined++
-		if wrong(c) {
-			v.add(Broken, append(c.shown, c.x), "%s: %s has %s, %s, %s and %s; its results add up to %d, %d, %d and %d", c.name(), c.PlayerID,
-				count(c.Wins.Value(), "win"), count(c.Draws.Value(), "tie"), count(c.Losses.Value(), "loss"), count(c.Points, "point"),
-				c.of[0], c.of[1], c.of[2], points.sum(c.of))
+		if wrong(r) {
+			v.add(Broken, append(r.shown, r.in.x), "%s: %s has %s, %s, %s and %s; its results add up to %d, %d, %d and %d", r.in.name(), r.PlayerID,
+				count(r.stated[0], "win"), count(r.stated[1], "tie"), count(r.stated[2], "loss"), count(r.Points, "point"),
+				r.of[0], r.of[1], r.of[2], points.sum(r.of))
 		}
 	}
 	return v
@@ -168,15 +190,9 @@ func (s scale) String() string {
 // protocol does, unless only another scale gives the points of all its rows. What no row
 // shows is as in the protocol.
 func (l *League) tablePoints() scale {
-	if len(l.tables) == 0 {
-		return protocolPoints
-	}
-	rows := l.tables[len(l.tables)-1].Rows
-	fits := func(s scale) bool {
-		return !slices.ContainsFunc(rows, func(row protocol.Standing) bool {
-			of, ok := countedIn(row)
-			return ok && s.sum(of) != row.Points
-		})
+	var rows []*row
+	if n := len(l.tables); n > 0 {
+		rows = l.tables[n-1].rows
 	}
 	const most = 10
 	wins, ties, losses := []int{game.WinPoints}, []int{game.TiePoints}, []int{0} // what is tried first
@@ -186,7 +202,8 @@ func (l *League) tablePoints() scale {
 	for _, win := range wins {
 		for _, tie := range ties {
 			for _, loss := range losses {
-				if s := (scale{win, tie, loss}); loss <= tie && tie <= win && loss < win && fits(s) {
+				s := scale{win, tie, loss}
+				if loss <= tie && tie <= win && loss < win && !slices.ContainsFunc(rows, func(r *row) bool { return r.whole && s.sum(r.stated) != r.Points }) {
 					return s
 				}
 			}
@@ -195,56 +212,40 @@ func (l *League) tablePoints() scale {
 	return protocolPoints
 }
 
-// order is what a table is ordered by, the largest first.
+// order is what a table may be ordered by, the largest first.
 type order struct {
 	by string
-	of func(protocol.Standing) float64
+	of func(*row) float64
 }
 
 var orders = []order{
-	{"points", func(r protocol.Standing) float64 { return float64(r.Points) }},
-	{"wins", func(r protocol.Standing) float64 { return float64(r.Wins.Value()) }},
-	{"losses", func(r protocol.Standing) float64 { return -float64(r.Losses.Value()) }},
-	{"points a match", func(r protocol.Standing) float64 {
-		n, _ := rowPlayed(r)
-		return float64(r.Points) / float64(max(n, 1))
-	}},
+	{"points", func(r *row) float64 { return float64(r.Points) }},
+	{"wins", func(r *row) float64 { return float64(r.stated[0]) }},
+	{"losses", func(r *row) float64 { return -float64(r.stated[2]) }},
+	{"points a match", func(r *row) float64 { return float64(r.Points) / float64(max(r.matches, 1)) }},
 }
 
 // ranks: a table that follows another order throughout has another rule. Rows without a
 // rank are left out.
 func (l *League) ranks() (v Verdict) {
 	for _, t := range l.tables {
-		rows := t.ranked()
-		if len(rows) < 2 {
+		if len(t.ranked) < 2 {
 			continue
 		}
 		v.Examined++
 		followed := slices.IndexFunc(orders, func(o order) bool {
-			return slices.IsSortedFunc(rows, func(a, b protocol.Standing) int {
-				return cmp.Or(cmp.Compare(o.of(b), o.of(a)), cmp.Compare(b.Points, a.Points))
-			})
+			return slices.IsSortedFunc(t.ranked, func(a, b *row) int { return cmp.Or(cmp.Compare(o.of(b), o.of(a)), cmp.Compare(b.Points, a.Points)) })
 		})
 		if followed > 0 {
 			v.another(t.x, "ranks follow the %s, not the points", orders[followed].by)
 		}
-		if followed >= 0 {
-			continue
-		}
-		for i := 1; i < len(rows); i++ {
-			if a, b := rows[i-1], rows[i]; b.Points > a.Points {
+		for i := 1; followed < 0 && i < len(t.ranked); i++ {
+			if a, b := t.ranked[i-1], t.ranked[i]; b.Points > a.Points {
 				v.add(Broken, []*Exchange{t.x}, "%s: rank %d with %s is below rank %d with %d", t.name(), b.Rank, count(b.Points, "point"), a.Rank, a.Points)
 			}
 		}
 	}
 	return v
-}
-
-// ranked returns the rows with a rank, in the order of the ranks.
-func (t *table) ranked() []protocol.Standing {
-	rows := slices.DeleteFunc(slices.Clone(t.Rows), func(r protocol.Standing) bool { return r.Rank < 1 })
-	slices.SortStableFunc(rows, func(a, b protocol.Standing) int { return cmp.Compare(a.Rank, b.Rank) })
-	return rows
 }
 
 func (t *table) name() string {
@@ -257,57 +258,20 @@ func (t *table) name() string {
 	return fmt.Sprintf("the table after round %d", t.Round)
 }
 
-// countedIn returns the wins, ties and losses of a row, false if it lacks one of them.
-func countedIn(row protocol.Standing) (of [3]int, ok bool) {
-	w, okW := row.Wins.Get()
-	d, okD := row.Draws.Get()
-	n, okL := row.Losses.Get()
-	return [3]int{w, d, n}, okW && okD && okL
-}
-
-// rowPlayed returns the number of matches in a row, false if the row has none.
-func rowPlayed(row protocol.Standing) (int, bool) {
-	if n, ok := row.Played.Get(); ok {
-		return n, true
-	}
-	of, ok := countedIn(row)
-	return of[0] + of[1] + of[2], ok
-}
-
-// agrees reports whether a row states a number of wins, ties and losses, as far as it
-// states any.
-func agrees(row protocol.Standing, of [3]int) bool {
-	for i, stated := range []protocol.Opt[int]{row.Wins, row.Draws, row.Losses} {
-		if n, ok := stated.Get(); ok && n != of[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // ties judges a table if it is known how every match in it ended. Other leagues break ties
 // otherwise.
 func (l *League) ties() (v Verdict) {
 	for _, t := range l.tables {
-		rows := t.ranked()
-		if len(rows) < 2 {
+		switch {
+		case len(t.ranked) < 2:
 			continue
-		}
-		if !t.ordered || slices.ContainsFunc(rows, func(row protocol.Standing) bool {
-			r := t.records[row.PlayerID]
-			return !r.covers(row) || !agrees(row, r.of)
-		}) {
+		case !t.ordered:
 			v.unknown("all results of a league, and who was at fault in technical losses")
 			continue
 		}
-		v.Examined += len(rows)
-		place := map[int]int{} // by seat
-		for i, row := range t.counts.Ranking() {
-			place[row.Seat] = i
-		}
-		for i := 1; i < len(rows); i++ {
-			a, b := rows[i-1], rows[i]
-			if a.Points == b.Points && a.Rank < b.Rank && place[t.records[a.PlayerID].seat] > place[t.records[b.PlayerID].seat] {
+		v.Examined += len(t.ranked)
+		for i := 1; i < len(t.ranked); i++ {
+			if a, b := t.ranked[i-1], t.ranked[i]; a.Points == b.Points && a.Rank < b.Rank && a.place > b.place {
 				v.another(t.x, "%s ranks above %s with as many points; by wins, points among them, technical losses and number it is the other way round",
 					a.PlayerID, b.PlayerID)
 			}
@@ -318,21 +282,20 @@ func (l *League) ties() (v Verdict) {
 
 func (l *League) champions() (v Verdict) {
 	for _, t := range l.tables {
-		if !t.Final || len(t.Rows) == 0 {
+		if !t.Final || len(t.rows) == 0 {
 			continue
 		}
-		rows := t.ranked()
-		switch i := slices.IndexFunc(rows, func(r protocol.Standing) bool { return r.PlayerID == t.Champion }); {
+		switch i := slices.IndexFunc(t.ranked, func(r *row) bool { return r.PlayerID == t.Champion }); {
 		case t.Champion == "":
 			v.unknown("the champion")
-		case len(rows) < len(t.Rows):
+		case len(t.ranked) < len(t.rows):
 			v.unknown("the ranks of the final table")
 		case i < 0:
 			v.unknown("the champion's row in the final table")
 		default:
 			v.Examined++
-			if rows[i].Rank > rows[0].Rank {
-				v.add(Broken, []*Exchange{t.x}, "the champion is %s, but %s is first in the final table", rows[i].PlayerID, rows[0].PlayerID)
+			if first := t.ranked[0]; t.ranked[i].Rank > first.Rank {
+				v.add(Broken, []*Exchange{t.x}, "the champion is %s, but %s is first in the final table", t.Champion, first.PlayerID)
 			}
 		}
 	}
@@ -344,7 +307,7 @@ func (l *League) champions() (v Verdict) {
 // such as one that a player left.
 func (l *League) balance() (v Verdict) {
 	v.Findings = slices.Clone(l.doubled.Findings)
-	met := map[[2]string]int{}
+	met, often := map[[2]string]int{}, 0
 	for _, m := range l.matches {
 		switch {
 		case m.announced && m.known():
@@ -352,18 +315,18 @@ func (l *League) balance() (v Verdict) {
 			pair := m.Players
 			slices.Sort(pair[:])
 			met[pair]++
+			often = max(often, met[pair])
 		case m.announced:
 			v.unknown("the players of a match")
 		}
 	}
-	if len(met) == 0 || !l.completed {
+	switch {
+	case often == 0 || !l.completed:
 		return v
-	}
-	if !l.wholeSchedule() {
+	case !l.wholeSchedule():
 		v.unknown("the announcements of all rounds")
 		return v
 	}
-	often := slices.Max(slices.Collect(maps.Values(met)))
 	players := slices.Sorted(maps.Keys(l.players))
 	for i, a := range players {
 		for _, b := range players[i+1:] {
@@ -385,24 +348,20 @@ func (l *League) wholeSchedule() bool {
 			total, counted = t.played()
 		}
 	}
-	for _, m := range l.matches {
-		if m.again || !m.announced && (len(l.rounds[m.Round]) != 1 || m.Round == 0) {
-			return false
-		}
-	}
-	return counted && total > 0 && total <= 2*len(l.matches)
+	return counted && total > 0 && total <= 2*len(l.matches) && !slices.ContainsFunc(l.matches, func(m *match) bool {
+		return m.again || !m.announced && (len(l.rounds[m.Round]) != 1 || m.Round == 0)
+	})
 }
 
 // played adds up the matches of all rows; ok is false if there is no row, or one has none.
 func (t *table) played() (total int, ok bool) {
-	for _, row := range t.Rows {
-		n, counted := rowPlayed(row)
-		if !counted {
+	for _, r := range t.rows {
+		if !r.counted {
 			return 0, false
 		}
-		total += n
+		total += r.matches
 	}
-	return total, len(t.Rows) > 0
+	return total, len(t.rows) > 0
 }
 
 // byes judges announcements that leave out one player: more of them are in other copies.

@@ -207,14 +207,23 @@ func (m *match) facts(t *result) (v game.Verdict, number int, missing string) {
 	case !technical && !drawn:
 		return v, 0, "the drawn number"
 	}
+	var choices [2]game.Parity
+	for i, p := range m.Players {
+		choices[i], _ = game.ParseParity(string(t.Choices[p])) // a technical loss may lack it
+	}
+	return m.score(choices, number, func(id string) bool { return slices.Contains(t.AtFault, id) }), number, ""
+}
+
+// score scores a match. It is the same for all faults.
+func (m *match) score(choices [2]game.Parity, number int, atFault func(id string) bool) game.Verdict {
 	var sides [2]game.Side
 	for i, p := range m.Players {
-		sides[i].Choice, _ = game.ParseParity(string(t.Choices[p])) // a technical loss may lack it
-		if slices.Contains(t.AtFault, p) {
-			sides[i].Fault = game.FaultNoAnswer // the score is the same for all faults
+		sides[i].Choice = choices[i]
+		if atFault(p) {
+			sides[i].Fault = game.FaultNoAnswer
 		}
 	}
-	return game.Judge(sides[0], sides[1], number), number, ""
+	return game.Judge(sides[0], sides[1], number)
 }
 
 func side(t *result, player string) string {

@@ -21,8 +21,8 @@ type Draw struct {
 }
 
 // chosen returns the choices of both players in a result.
-func (t *result) chosen(m *match) [2]string {
-	return [2]string{string(t.Choices[m.Players[0]]), string(t.Choices[m.Players[1]])}
+func (t *result) chosen() [2]string {
+	return [2]string{string(t.Choices[t.Players[0]]), string(t.Choices[t.Players[1]])}
 }
 
 // Draws returns the drawn numbers in the order of the matches.
@@ -32,10 +32,10 @@ func (l *League) Draws() []Draw {
 		verified := len(m.draws) > 0 && !slices.ContainsFunc(m.draws, VerifiableDraw.broken)
 		for _, t := range m.results {
 			n, ok := t.DrawnNumber.Get()
-			if !ok || t.Conflict != "" || t.Status == protocol.StatusTechnicalLoss {
+			if !ok || t.Conflict != "" || t.technical() {
 				continue
 			}
-			d := Draw{n, m.Players, t.chosen(m), verified}
+			d := Draw{n, m.Players, t.chosen(), verified}
 			if n != 0 || d.Choices[0] != "" && d.Choices[1] != "" { // else 0 may stand for no number
 				all = append(all, d)
 			}
@@ -129,22 +129,22 @@ func (l *League) VerifiableDraws() (all []VerifiableDraw) {
 // verifyDraws verifies the drawn numbers of all matches.
 func (l *League) verifyDraws() {
 	matchOf := map[string]*match{} // by revealed key
-	for m, t := range l.results() {
+	for _, t := range l.results {
 		n, drawn := t.DrawnNumber.Get()
-		hash := m.commitments[t.To]
+		hash := t.commitments[t.To]
 		over, told := t.x.Request.(*protocol.GameOver)
-		if !drawn || !told || hash == "" || !m.known() {
+		if !drawn || !told || hash == "" || !t.known() {
 			continue
 		}
 		v := VerifiableDraw{
-			League: l.ID, Match: m.ID, Round: m.Round, Players: m.Players, Choices: t.chosen(m),
-			Nonces: [2]string{over.DrawNonces[m.Players[0]], over.DrawNonces[m.Players[1]]}, Commitment: hash, Key: over.DrawKey, Number: n,
+			League: l.ID, Match: t.ID, Round: t.Round, Players: t.Players, Choices: t.chosen(),
+			Nonces: [2]string{over.DrawNonces[t.Players[0]], over.DrawNonces[t.Players[1]]}, Commitment: hash, Key: over.DrawKey, Number: n,
 		}
-		if err := m.verify(&v, matchOf); err != nil {
+		if err := t.verify(&v, matchOf); err != nil {
 			v.Broken = err.Error()
 		}
-		if !slices.Contains(m.draws, v) { // a repeated message
-			m.draws = append(m.draws, v)
+		if !slices.Contains(t.draws, v) { // a repeated message
+			t.draws = append(t.draws, v)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func (m *match) verify(v *VerifiableDraw, matchOf map[string]*match) error {
 	about := draws.Match{League: v.League, ID: v.Match, Round: v.Round}
 	for i, p := range v.Players {
 		about.Players[i] = draws.Player{ID: p, Choice: v.Choices[i], Nonce: v.Nonces[i]}
-		if given := m.answersOf(p); len(given) > 0 && !slices.ContainsFunc(given, func(a answer) bool { return string(a.choice) == v.Choices[i] }) {
+		if given := m.answersOf(p); len(given) > 0 && !slices.ContainsFunc(given, func(a *answer) bool { return string(a.choice) == v.Choices[i] }) {
 			return fmt.Errorf("the result has another choice than the player gave (%s)", p)
 		}
 		if nonce := m.nonces[p]; v.Key != "" && nonce != "" && nonce != v.Nonces[i] {
@@ -190,7 +190,7 @@ func (l *League) commits() (v Verdict) {
 			v.add(Broken, m.exchanges, "%s: %d cannot be verified: %s", m.ID, m.draws[i].Number, m.draws[i].Broken)
 		case len(m.draws) > 0:
 			v.Examined++
-		case some && m.offered && len(m.commitments) == 0 && slices.ContainsFunc(m.results, func(t result) bool { _, drawn := t.DrawnNumber.Get(); return drawn }):
+		case some && m.offered && len(m.commitments) == 0 && slices.ContainsFunc(m.results, func(t *result) bool { _, drawn := t.DrawnNumber.Get(); return drawn }):
 			v.Examined++
 			v.add(Broken, m.exchanges, "%s: the referee gave no commitment, which it gave in other matches", m.ID)
 		case len(m.commitments) > 0 && len(m.answers) > 0 && !m.again:

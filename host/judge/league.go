@@ -11,6 +11,7 @@ import (
 type League struct {
 	ID      string // empty if no message has it
 	matches []*match
+	results []*result // of all of them, in order
 	tables  []*table
 
 	announced, ended []*Exchange // of rounds
@@ -45,8 +46,8 @@ type match struct {
 	exchanges []*Exchange
 	channels  map[string][]string // players by channel
 	calls     []*choiceCall
-	answers   []answer
-	results   []result
+	answers   []*answer
+	results   []*result
 
 	offered     bool              // a player asked for a verifiable draw
 	restarted   bool              // a player was invited again after a commitment

@@ -30,6 +30,7 @@ type answer struct {
 // result is the result of a match as far as one message states it, in the words of the message but
 // for Status. What it does not state, or states in words that only its sender knows, stays unknown.
 type result struct {
+	*match
 	protocol.GameResult        // Status is StatusWin, StatusDraw or StatusTechnicalLoss; empty if unknown
 	To                  string // a player id, "the manager", or "a player"
 	Winner              string // empty if there is none or it is unknown
@@ -72,7 +73,8 @@ func (l *League) interpret(m *match, x *Exchange) {
 		case *protocol.GameJoinAck:
 			m.offered = m.offered || r.DrawScheme == draws.Scheme
 		case *protocol.GameOver, *protocol.MatchResultReport:
-			m.results = append(m.results, l.result(m, x, player))
+			t := l.result(m, x, player)
+			m.results, l.results = append(m.results, t), append(l.results, t)
 		}
 	}
 }
@@ -82,7 +84,7 @@ func (m *match) answered(x *Exchange, player string, r *protocol.ChooseParityRes
 	if r.DrawNonce != "" {
 		m.nonces[player] = r.DrawNonce
 	}
-	a := answer{x: x, player: player, choice: r.Chosen()}
+	a := &answer{x: x, player: player, choice: r.Chosen()}
 	for _, call := range m.calls {
 		if call.player == player {
 			a.call, a.after = call, x.At.Add(x.Latency).Sub(call.x.At)
@@ -96,7 +98,7 @@ func (m *match) answered(x *Exchange, player string, r *protocol.ChooseParityRes
 // byTheBook reports whether nothing in an answer gives a referee a reason to refuse it: it came
 // in the HTTP response, has the form that the protocol asks for, belongs to the call, and is
 // signed like the player's acceptance of the invitation.
-func (m *match) byTheBook(a answer) bool {
+func (m *match) byTheBook(a *answer) bool {
 	r, ok := a.x.Answer.(*protocol.ChooseParityResponse)
 	if !ok || !a.x.Strict || r.Sender != "player:"+a.player || r.PlayerID != a.player || r.MatchID != m.ID || r.ConversationID != a.x.Request.Head().ConversationID {
 		return false
@@ -109,10 +111,11 @@ func (m *match) byTheBook(a answer) bool {
 	return false
 }
 
-// result reads a result that was sent to the manager or to a player, "" if it is unknown to whom.
-func (l *League) result(m *match, x *Exchange, self string) result {
-	t := result{To: cmp.Or(self, "a player"), x: x}
-	meant := "" // who has won if a win has no winner
+// result reads a result that was sent to the manager or to a player, "" if it is unknown to whom: who
+// has won, how, and who is at fault, in the words of the protocol. Others are unknown.
+func (l *League) result(m *match, x *Exchange, self string) *result {
+	t := &result{match: m, To: cmp.Or(self, "a player"), x: x}
+	meant, personal := "", false // who has won if a win has no winner; whether the words are for the receiver
 	switch r := x.Request.(type) {
 	case *protocol.GameOver:
 		t.GameResult = r.Stated(self, m.other(self))
@@ -120,40 +123,34 @@ func (l *League) result(m *match, x *Exchange, self string) result {
 		if earned && self != "" {
 			t.Score = map[string]int{self: points}
 		}
-		switch {
-		case protocol.Means(protocol.Losing, t.Status):
-			t.Status, meant = protocol.StatusWin, m.other(self)
-		case protocol.Means(protocol.Winning, t.Status) && (r.Result != "" || r.YourChoice != "" || earned): // worded for its receiver
-			meant = m.only(self)
-		}
+		personal = r.Result != "" || r.YourChoice != "" || earned
 	case *protocol.MatchResultReport:
 		t.To, t.Score, t.GameResult = toManager, r.Result.Score, r.Stated()
 		if n, ok := t.DrawnNumber.Get(); ok && n == 0 && len(t.Choices) == 0 {
 			t.DrawnNumber = protocol.Opt[int]{} // a placeholder
 		}
 	}
-	t.settle(m, l.people, meant)
-	return t
-}
-
-// settle reads who has won, how, and who is at fault, in the words of the protocol; others are
-// unknown. Meant is who has won if a win has no winner.
-func (t *result) settle(m *match, known people, meant string) {
-	switch name, named := t.WinnerPlayerID.Get(); {
+	name, named := t.WinnerPlayerID.Get()
+	switch {
 	case !named && t.WinnerPlayerID != protocol.Null[string]():
 	case protocol.Means(protocol.Nobody, name):
 		t.Decided = true
 	case m.has(name):
 		t.Winner, t.Decided = name, true
-	case m.known() && !slices.ContainsFunc(append(m.Players[:], name), func(id string) bool { return known["id "+id] == nil }):
+	case m.known() && !slices.ContainsFunc(append(m.Players[:], name), func(id string) bool { return l.people["id "+id] == nil }):
 		t.Conflict = "the winner " + name + " is neither " + m.Players[0] + " nor " + m.Players[1]
 	}
-	switch {
-	case strings.ToUpper(t.Status) == protocol.StatusTechnicalLoss:
+	switch word := t.Status; {
+	case strings.ToUpper(word) == protocol.StatusTechnicalLoss:
 		t.Status = protocol.StatusTechnicalLoss
-	case protocol.Means(protocol.Winning, t.Status):
+	case protocol.Means(protocol.Winning, word):
 		t.Status = protocol.StatusWin
-	case protocol.Means(protocol.Drawing, t.Status):
+		if personal {
+			meant = m.only(self)
+		}
+	case protocol.Means(protocol.Losing, word) && t.To != toManager:
+		t.Status, meant = protocol.StatusWin, m.other(self)
+	case protocol.Means(protocol.Drawing, word):
 		t.Status = protocol.StatusDraw
 	default:
 		t.Status = ""
@@ -162,7 +159,16 @@ func (t *result) settle(m *match, known people, meant string) {
 		t.Winner, t.Decided = meant, meant != ""
 	}
 	t.whole = t.Status != "" && t.Decided && t.WinnerPlayerID != protocol.Opt[string]{}
+	if t.technical() {
+		for _, p := range m.Players { // where none is named, everybody but the winner
+			if p != "" && (slices.Contains(t.TechnicalLossPlayerIDs, p) || len(t.TechnicalLossPlayerIDs) == 0 && t.Decided && p != t.Winner) {
+				t.AtFault = append(t.AtFault, p)
+			}
+		}
+	}
 	switch {
+	case t.technical() && t.Winner != "" && slices.Contains(t.TechnicalLossPlayerIDs, t.Winner):
+		t.Conflict = t.Winner + " wins and is at fault"
 	case t.Conflict != "":
 	case t.Status == protocol.StatusDraw && t.Winner != "":
 		t.Conflict = "a draw with the winner " + t.Winner
@@ -171,16 +177,7 @@ func (t *result) settle(m *match, known people, meant string) {
 	case t.Status == protocol.StatusWin && t.Decided && t.Winner == "":
 		t.Conflict = "a win without a winner"
 	}
-	if t.Status != protocol.StatusTechnicalLoss {
-		return
-	}
-	atFault := t.TechnicalLossPlayerIDs
-	if t.Winner != "" && slices.Contains(atFault, t.Winner) {
-		t.Conflict = t.Winner + " wins and is at fault"
-	}
-	for _, p := range m.Players { // where none is named, everybody but the winner
-		if p != "" && (slices.Contains(atFault, p) || len(atFault) == 0 && t.Decided && p != t.Winner) {
-			t.AtFault = append(t.AtFault, p)
-		}
-	}
+	return t
 }
+
+func (t *result) technical() bool { return t.Status == protocol.StatusTechnicalLoss }

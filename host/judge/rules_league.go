@@ -107,22 +107,21 @@ func (t *table) read(line protocol.Standing, results *record) *row {
 func (m *match) verdict() (v game.Verdict, ok bool) {
 	for _, t := range m.results {
 		winner := slices.Index(m.Players[:], t.Winner)
-		technical := t.Status == protocol.StatusTechnicalLoss
-		if t.Conflict != "" || !t.Decided || !m.known() || winner < 0 && !technical && t.Status != protocol.StatusDraw {
+		if t.Conflict != "" || !t.Decided || !m.known() || winner < 0 && !t.technical() && t.Status != protocol.StatusDraw {
 			continue
 		}
 		choices := [2]game.Parity{game.Even, game.Odd} // so that the winner's index is the number by which it wins
 		if winner < 0 {
 			choices[1] = choices[0]
 		}
-		return m.score(choices, winner, func(id string) bool { return technical && id != t.Winner }), true
+		return m.score(choices, winner, func(id string) bool { return t.technical() && id != t.Winner }), true
 	}
 	return v, false
 }
 
 // ended reports whether a message says that a match has ended so.
 func (m *match) ended(status string) bool {
-	return slices.ContainsFunc(m.results, func(t result) bool { return t.Status == status })
+	return slices.ContainsFunc(m.results, func(t *result) bool { return t.Status == status })
 }
 
 // complete reports whether the recorded results are all that a player has: it is not certain

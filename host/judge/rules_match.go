@@ -2,7 +2,6 @@ package judge
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -12,39 +11,25 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// results yields all results with their matches, in order.
-func (l *League) results() iter.Seq2[*match, *result] {
-	return func(yield func(*match, *result) bool) {
-		for _, m := range l.matches {
-			for i := range m.results {
-				if !yield(m, &m.results[i]) {
-					return
-				}
-			}
-		}
-	}
-}
-
 // choices: a player that was called twice may have given two choices, of which the
 // referee saw one.
 func (l *League) choices() (v Verdict) {
-	for m, t := range l.results() {
-		for _, player := range m.Players {
-			given := m.answersOf(player)
-			reported := t.Choices[player]
-			same := slices.ContainsFunc(given, func(a answer) bool { return a.choice == reported })
+	for _, t := range l.results {
+		for _, player := range t.Players {
+			given, reported := t.answersOf(player), t.Choices[player]
+			same := slices.ContainsFunc(given, func(a *answer) bool { return a.choice == reported })
 			switch {
 			case len(given) == 0 && !reported.Valid():
 			case len(given) == 0:
 				v.unknown("the answer in which a player chose")
 			case !reported.Valid():
 				v.unknown("the choices in a result")
-			case !same && !slices.ContainsFunc(given, m.inTime):
+			case !same && !slices.ContainsFunc(given, t.inTime):
 				v.unknown("whether an answer came in time")
 			default:
 				v.Examined++
 				if !same {
-					v.add(Broken, []*Exchange{given[0].x, t.x}, "%s: %s answered %s, but %s received %s", m.ID, player, given[0].choice, t.To, reported)
+					v.add(Broken, []*Exchange{given[0].x, t.x}, "%s: %s answered %s, but %s received %s", t.ID, player, given[0].choice, t.To, reported)
 				}
 			}
 		}
@@ -53,18 +38,17 @@ func (l *League) choices() (v Verdict) {
 }
 
 // answersOf returns the choices that a player gave.
-func (m *match) answersOf(player string) []answer {
-	return slices.DeleteFunc(slices.Clone(m.answers), func(a answer) bool { return a.player != player })
+func (m *match) answersOf(player string) []*answer {
+	return slices.DeleteFunc(slices.Clone(m.answers), func(a *answer) bool { return a.player != player })
 }
 
 // numbers: other numbers than those of the protocol are another rule, unless they
 // contradict the draw that the league announced.
 func (l *League) numbers(announced game.Draw) (v Verdict) {
 	var strange []*Exchange // that have a number where nothing was drawn
-	for m, t := range l.results() {
+	for _, t := range l.results {
 		n, drawn := t.DrawnNumber.Get()
-		technical := t.Status == protocol.StatusTechnicalLoss
-		if !drawn && !technical {
+		if !drawn && !t.technical() {
 			v.unknown("the drawn number")
 			continue
 		}
@@ -72,13 +56,13 @@ func (l *League) numbers(announced game.Draw) (v Verdict) {
 		_, possible := announced.Index(n)
 		said, err := game.ParseParity(t.NumberParity.Value()) // another word is no breach of this rule
 		switch {
-		case technical && drawn && n != 0:
+		case t.technical() && drawn && n != 0:
 			strange = append(strange, t.x)
-		case technical:
+		case t.technical():
 		case err == nil && said != game.ParityOf(n):
-			v.add(Broken, []*Exchange{t.x}, "%s: %s received that %d is %s", m.ID, t.To, n, said)
+			v.add(Broken, []*Exchange{t.x}, "%s: %s received that %d is %s", t.ID, t.To, n, said)
 		case announced.Size() > 0 && !possible:
-			v.add(Broken, []*Exchange{t.x}, "%s: %s received the number %d, which %s never gives", m.ID, t.To, n, announced)
+			v.add(Broken, []*Exchange{t.x}, "%s: %s received the number %d, which %s never gives", t.ID, t.To, n, announced)
 		}
 	}
 	if len(strange) > 0 {
@@ -114,14 +98,14 @@ func (l *League) scoring() (v Verdict) {
 	for range l.unread {
 		v.unknown("a result in a form that can be read")
 	}
-	for m, t := range l.results() {
-		if t.Conflict != "" {
+	for _, t := range l.results {
+		verdict, missing := t.facts()
+		switch {
+		case t.Conflict != "":
 			v.Examined++
-			v.add(Broken, []*Exchange{t.x}, "%s: the result that %s received contradicts itself: %s", m.ID, t.To, t.Conflict)
+			v.add(Broken, []*Exchange{t.x}, "%s: the result that %s received contradicts itself: %s", t.ID, t.To, t.Conflict)
 			continue
-		}
-		verdict, number, missing := m.facts(t)
-		if missing == "" && !t.Decided && len(t.Score) == 0 {
+		case missing == "" && !t.Decided && len(t.Score) == 0:
 			missing = "the winner, or to whom the result was sent"
 		}
 		if missing != "" {
@@ -131,21 +115,21 @@ func (l *League) scoring() (v Verdict) {
 		v.Examined++
 		winner := ""
 		if i := slices.Index(kinds(verdict), 0); i >= 0 {
-			winner = m.Players[i]
+			winner = t.Players[i]
 		}
 		if t.Decided && t.Winner != winner {
 			v.add(Broken, []*Exchange{t.x}, "%s: with %s, %s and the number %d the winner is %s, but %s received %s",
-				m.ID, side(t, m.Players[0]), side(t, m.Players[1]), number, nobody(winner), t.To, nobody(t.Winner))
+				t.ID, t.side(0), t.side(1), t.DrawnNumber.Value(), nobody(winner), t.To, nobody(t.Winner))
 			continue
 		}
 		for i, kind := range kinds(verdict) {
-			reported, ok := t.Score[m.Players[i]]
+			reported, ok := t.Score[t.Players[i]]
 			switch {
 			case !ok || reported == points[kind]:
 			case verdict.Technical():
 				v.another(t.x, "technical losses give other points")
 			default:
-				v.add(Broken, []*Exchange{t.x}, "%s: %s gets %s, but %s received %d", m.ID, m.Players[i], count(points[kind], "point"), t.To, reported)
+				v.add(Broken, []*Exchange{t.x}, "%s: %s gets %s, but %s received %d", t.ID, t.Players[i], count(points[kind], "point"), t.To, reported)
 			}
 		}
 	}
@@ -166,27 +150,22 @@ func kinds(v game.Verdict) []int {
 // points returns what results give for a win, a tie and a loss: for each what most of
 // them give; what the protocol gives if that is as frequent, or none says it.
 func (l *League) points() scale {
-	var seen [3]map[int]int
-	for i, p := range protocolPoints {
-		seen[i] = map[int]int{p: 0}
-	}
-	for m, t := range l.results() {
-		verdict, _, missing := m.facts(t)
+	often := map[[2]int]int{} // by kind and points
+	for _, t := range l.results {
+		verdict, missing := t.facts()
 		if missing != "" || t.Conflict != "" || verdict.Technical() {
 			continue
 		}
 		for i, kind := range kinds(verdict) {
-			if p, ok := t.Score[m.Players[i]]; ok {
-				seen[kind][p]++
+			if p, ok := t.Score[t.Players[i]]; ok {
+				often[[2]int{kind, p}]++
 			}
 		}
 	}
 	most := protocolPoints
-	for i, often := range seen {
-		for _, p := range slices.Sorted(maps.Keys(often)) {
-			if often[p] > often[most[i]] {
-				most[i] = p
-			}
+	for _, seen := range slices.SortedFunc(maps.Keys(often), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) }) {
+		if kind, p := seen[0], seen[1]; often[seen] > often[[2]int{kind, most[kind]}] {
+			most[kind] = p
 		}
 	}
 	return most
@@ -194,24 +173,23 @@ func (l *League) points() scale {
 
 // facts returns how a match ends by the choices and the number in a result, or what is missing to
 // know it.
-func (m *match) facts(t *result) (v game.Verdict, number int, missing string) {
+func (t *result) facts() (v game.Verdict, missing string) {
 	number, drawn := t.DrawnNumber.Get()
-	technical := t.Status == protocol.StatusTechnicalLoss
 	switch {
-	case !m.known():
-		return v, 0, "the players of a match"
-	case technical && len(t.AtFault) == 0:
-		return v, 0, "who is at fault in a technical loss"
-	case !technical && !(t.Choices[m.Players[0]].Valid() && t.Choices[m.Players[1]].Valid()):
-		return v, 0, "the choices in a result"
-	case !technical && !drawn:
-		return v, 0, "the drawn number"
+	case !t.known():
+		return v, "the players of a match"
+	case t.technical() && len(t.AtFault) == 0:
+		return v, "who is at fault in a technical loss"
+	case !t.technical() && !(t.Choices[t.Players[0]].Valid() && t.Choices[t.Players[1]].Valid()):
+		return v, "the choices in a result"
+	case !t.technical() && !drawn:
+		return v, "the drawn number"
 	}
 	var choices [2]game.Parity
-	for i, p := range m.Players {
+	for i, p := range t.Players {
 		choices[i], _ = game.ParseParity(string(t.Choices[p])) // a technical loss may lack it
 	}
-	return m.score(choices, number, func(id string) bool { return slices.Contains(t.AtFault, id) }), number, ""
+	return t.score(choices, number, func(id string) bool { return slices.Contains(t.AtFault, id) }), ""
 }
 
 // score scores a match. It is the same for all faults.
@@ -226,19 +204,20 @@ func (m *match) score(choices [2]game.Parity, number int, atFault func(id string
 	return game.Judge(sides[0], sides[1], number)
 }
 
-func side(t *result, player string) string {
-	if slices.Contains(t.AtFault, player) {
-		return player + " at fault"
+func (t *result) side(i int) string {
+	player, did := t.Players[i], "at fault"
+	if !slices.Contains(t.AtFault, player) {
+		did = string(t.Choices[player])
 	}
-	return player + " " + string(t.Choices[player])
+	return player + " " + did
 }
 
 func nobody(player string) string { return cmp.Or(player, "nobody") }
 
 // sameResult compares two accounts of a match by what both state.
 func (l *League) sameResult() (v Verdict) {
-	for m, t := range l.results() {
-		first := &m.results[0]
+	for _, t := range l.results {
+		first := t.results[0]
 		if t == first || t.Conflict != "" || first.Conflict != "" {
 			continue
 		}
@@ -251,7 +230,7 @@ func (l *League) sameResult() (v Verdict) {
 		}
 		v.Examined++
 		if drawn && n != k || decided && first.Winner != t.Winner || first.whole && t.whole && first.Status != t.Status {
-			v.add(Broken, []*Exchange{first.x, t.x}, "%s: %s received %s; %s received %s", m.ID, first.To, first, t.To, t)
+			v.add(Broken, []*Exchange{first.x, t.x}, "%s: %s received %s; %s received %s", t.ID, first.To, first, t.To, t)
 		}
 	}
 	return v
@@ -276,22 +255,19 @@ const slack = 2 * time.Second
 // offences judges players that answered their last call in time and by the book.
 // Whether a referee has to take any other answer cannot be judged.
 func (l *League) offences() (v Verdict) {
-	for m, t := range l.results() {
-		for _, player := range m.Players {
-			a, ok := m.lastAnswer(player)
-			if !ok || t.Conflict != "" {
-				continue
-			}
+	for _, t := range l.results {
+		for _, player := range t.Players {
+			a := t.lastAnswer(player)
 			technical := slices.Contains(t.AtFault, player)
 			switch {
-			case technical && !m.byTheBook(a):
+			case a == nil || t.Conflict != "":
+			case technical && !t.byTheBook(a):
 				v.unknown("whether the referee had to take an answer that is not by the book")
-			case !m.inTime(a):
-			default:
+			case t.inTime(a):
 				v.Examined++
 				if technical {
 					v.add(Broken, []*Exchange{a.x, t.x}, "%s: %s answered %s after %v and still got a technical loss; the referee's reason: %s",
-						m.ID, player, a.choice, a.after.Round(time.Millisecond), cmp.Or(t.Reason, "none"))
+						t.ID, player, a.choice, a.after.Round(time.Millisecond), cmp.Or(t.Reason, "none"))
 				}
 			}
 		}
@@ -299,26 +275,24 @@ func (l *League) offences() (v Verdict) {
 	return v
 }
 
-// lastAnswer returns the answer of a player to its last call, false if there is
-// none.
-func (m *match) lastAnswer(player string) (answer, bool) {
-	var last *choiceCall
-	for _, call := range m.calls {
+// lastAnswer returns the answer of a player to its last call, nil if there is none.
+func (m *match) lastAnswer(player string) *answer {
+	for _, call := range slices.Backward(m.calls) {
 		if call.player == player || call.player == "" {
-			last = call
+			for _, a := range m.answersOf(player) {
+				if a.call == call {
+					return a
+				}
+			}
+			break
 		}
 	}
-	for _, a := range m.answers {
-		if a.player == player && a.call == last && last != nil {
-			return a, true
-		}
-	}
-	return answer{}, false
+	return nil
 }
 
 // inTime reports whether an answer certainly came in time: well before the deadline or,
 // if the call has none, before any referee loses patience.
-func (m *match) inTime(a answer) bool {
+func (m *match) inTime(a *answer) bool {
 	var given time.Duration // the longest that the referee gave the player
 	for _, call := range m.calls {
 		if call.player == a.player {

@@ -93,7 +93,7 @@ func (d *divider) underWay(x *Exchange, name, next string) string {
 func (l *League) begins(x *Exchange) bool {
 	if invited, ok := x.Request.(*protocol.GameInvitation); ok {
 		m := l.byID[invited.MatchID]
-		return m == nil && l.completed || m != nil && m.decided()
+		return m == nil && l.completed || m != nil && m.decided
 	}
 	switch x.Type {
 	case protocol.TypeRoundAnnouncement, protocol.TypeLeagueRegisterRequest, protocol.TypeRefereeRegisterRequest:

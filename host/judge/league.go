@@ -29,7 +29,6 @@ type League struct {
 	strays  Verdict // unexpected messages; elsewhere a referee may have ids of its own, or the manager change its mind
 	byID    map[string]*match
 	players map[string]bool // in the announced schedule
-	doubled Verdict         // players that one announcement has in two matches
 	unread  int             // results in a form that nobody can read
 }
 
@@ -40,6 +39,7 @@ type match struct {
 	Players [2]string // PLAYER_A and PLAYER_B, empty if unknown
 
 	announced bool
+	decided   bool // a result was recorded
 	heard     int  // index of its last announcement
 	again     bool // it was played more than once; this is one of the times
 	at        int  // index of the first exchange
@@ -94,11 +94,12 @@ func (l *League) add(x *Exchange) {
 	case *protocol.GameInvitation:
 		l.invitation(x, m)
 	case *protocol.ChooseParityCall, *protocol.ChooseParityResponse, *protocol.GameJoinAck, *protocol.GameError, *protocol.GameOver, *protocol.MatchResultReport:
+		about := l.match(m.Head().MatchID, m.Head().RoundID.Number())
 		if isResult(x) {
-			l.last = l.seen
+			l.last, about.decided = l.seen, true
 			l.reported = l.reported || x.Type == protocol.TypeMatchResultReport && !x.Sent
 		}
-		l.note(l.match(m.Head().MatchID, m.Head().RoundID.Number()), x)
+		l.note(about, x)
 	case *protocol.LeagueStandingsUpdate:
 		l.table(&table{Round: m.RoundID.Number(), Rows: m.Standings, x: x})
 	case *protocol.LeagueCompleted:
@@ -141,11 +142,6 @@ func (l *League) note(m *match, x *Exchange) {
 	m.exchanges = append(m.exchanges, x)
 }
 
-// decided reports whether a result of the match was recorded.
-func (m *match) decided() bool {
-	return slices.ContainsFunc(m.exchanges, isResult)
-}
-
 func isResult(x *Exchange) bool {
 	return x.Type == protocol.TypeGameOver || x.Type == protocol.TypeMatchResultReport
 }
@@ -176,25 +172,17 @@ func (l *League) table(t *table) {
 func (l *League) roundAnnouncement(x *Exchange, m *protocol.RoundAnnouncement) {
 	round := m.RoundID.Number()
 	var ids []string
-	busy := map[string]string{}
 	for _, a := range m.Matches {
-		for _, p := range []string{a.PlayerAID, a.PlayerBID} {
-			if other := busy[p]; p != "" && other != "" && other != a.MatchID {
-				l.doubled.another(x, "round %d: %s plays both %s and %s", round, p, other, a.MatchID)
-			}
-			busy[p] = a.MatchID
-		}
 		l.pair(x, a.MatchID, round, a.PlayerAID, a.PlayerBID)
 		l.people.know(a.PlayerAID, places(a.PlayerAEndpoint)...)
 		l.people.know(a.PlayerBID, places(a.PlayerBEndpoint)...)
 		ids = append(ids, a.MatchID)
 	}
-	if x.Assignment {
-		return
+	if !x.Assignment {
+		l.announced = append(l.announced, x)
+		slices.Sort(ids)
+		l.rounds[round] = with(l.rounds[round], strings.Join(ids, " "))
 	}
-	l.announced = append(l.announced, x)
-	slices.Sort(ids)
-	l.rounds[round] = with(l.rounds[round], strings.Join(ids, " "))
 }
 
 // queried reads the schedule or the standings from the answer to a query. What cannot be
@@ -223,26 +211,24 @@ func (l *League) queried(x *Exchange, query string) {
 // pair notes an announced match. A name that is missing stays unknown.
 func (l *League) pair(x *Exchange, id string, round int, a, b string) {
 	m := l.match(id, round)
-	was, is := m.Players, [2]string{a, b}
 	if a == "" || b == "" {
 		m.announced = true
 		return
 	}
-	if m.known() && (!m.has(a) || !m.has(b)) {
-		switch {
-		case m.decided(), m.announced && (round != m.Round || l.last > m.heard): // ids are those of an earlier round
-			m = l.next(id, round)
-		case m.announced:
-			l.strays.another(x, "match %s was announced between %s and %s, then between %s and %s", id, was[0], was[1], a, b)
-		}
+	switch {
+	case !m.known() || m.has(a) && m.has(b):
+	case m.decided, m.announced && (round != m.Round || l.last > m.heard): // ids are those of an earlier round
+		m = l.next(id, round)
+	case m.announced:
+		l.strays.another(x, "match %s was announced between %s and %s, then between %s and %s", id, m.Players[0], m.Players[1], a, b)
 	}
-	m.announced, m.heard, m.Players = true, l.seen, is
+	m.announced, m.heard, m.Players = true, l.seen, [2]string{a, b}
 	l.players[a], l.players[b] = true, true
 }
 
 func (l *League) invitation(x *Exchange, m *protocol.GameInvitation) {
 	match := l.match(m.MatchID, m.RoundID.Number())
-	if match.decided() { // it begins again, as after the death of a referee
+	if match.decided { // it begins again, as after the death of a referee
 		next := l.next(match.ID, match.Round)
 		next.Players, next.again, match.again = match.Players, true, true
 		match = next

@@ -142,10 +142,10 @@ func (l *League) identify(m *match) {
 	slices.Sort(named)
 	for _, ids := range [][]string{opponents, named} {
 		if len(ids) == 2 && !m.known() {
-			m.Players = [2]string(ids)
 			if slices.Equal(firsts, ids[1:]) {
-				m.Players = [2]string{ids[1], ids[0]}
+				slices.Reverse(ids)
 			}
+			m.Players = [2]string(ids)
 		}
 	}
 	m.channels = map[string][]string{}

@@ -305,7 +305,17 @@ func (l *League) champions() (v Verdict) {
 // somebody plays twice, or a complete league in which pairs do not play equally often,
 // such as one that a player left.
 func (l *League) balance() (v Verdict) {
-	v.Findings = slices.Clone(l.doubled.Findings)
+	for _, x := range l.announced {
+		m, plays := x.Request.(*protocol.RoundAnnouncement), map[string]string{}
+		for _, a := range m.Matches {
+			for _, p := range []string{a.PlayerAID, a.PlayerBID} {
+				if other := plays[p]; p != "" && other != "" && other != a.MatchID {
+					v.another(x, "round %d: %s plays both %s and %s", m.RoundID.Number(), p, other, a.MatchID)
+				}
+				plays[p] = a.MatchID
+			}
+		}
+	}
 	met, often := map[[2]string]int{}, 0
 	for _, m := range l.matches {
 		switch {

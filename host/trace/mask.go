@@ -102,52 +102,38 @@ func (m *masker) text(b []byte) []byte {
 // json masks the values of secret members, also in strings that contain JSON.
 func (m *masker) json(body []byte, nested int) ([]byte, error) {
 	var out []byte
-	copied := 0
+	copied, member := 0, ""
 	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	member := ""
 	for {
 		container, n := dec.StackIndex(dec.StackDepth())
-		if dec.PeekKind() != '"' {
-			if _, err := dec.ReadToken(); err == io.EOF {
-				break
-			} else if err != nil {
-				return body, err
-			}
+		before := int(dec.InputOffset())
+		token, err := dec.ReadToken()
+		switch {
+		case err == io.EOF:
+			return append(out, body[copied:]...), nil
+		case err != nil:
+			return body, err
+		case token.Kind() != '"':
 			continue
 		}
-		raw, err := dec.ReadValue()
-		if err != nil {
-			return body, err
-		}
-		value, err := jsontext.AppendUnquote(nil, raw)
-		if err != nil {
-			return body, err
-		}
-		if container == '{' && n%2 == 0 {
-			member = string(value)
-			continue
-		}
-		switch text := bytes.TrimSpace(value); {
+		text := token.String()
+		masked := text
+		switch inner := strings.TrimSpace(text); {
+		case container == '{' && n%2 == 0:
+			member = text
 		case container == '{' && secretMembers[member]:
-			value = []byte(m.name(string(value)))
-		case nested < maxNested && len(text) > 1 && (text[0] == '{' || text[0] == '['):
-			inner, err := m.json(value, nested+1)
-			if err != nil || bytes.Equal(inner, value) {
-				continue
-			}
-			value = inner
-		default:
+			masked = m.name(text)
+		case nested < maxNested && len(inner) > 1 && (inner[0] == '{' || inner[0] == '['):
+			whole, _ := m.json([]byte(text), nested+1) // unchanged on an error
+			masked = string(whole)
+		}
+		if masked == text {
 			continue
 		}
-		end := int(dec.InputOffset())
-		out = append(out, body[copied:end-len(raw)]...)
-		if out, err = jsontext.AppendQuote(out, value); err != nil {
+		start := before + bytes.IndexByte(body[before:], '"') // only white space and a comma or colon come first
+		if out, err = jsontext.AppendQuote(append(out, body[copied:start]...), masked); err != nil {
 			return body, err
 		}
-		copied = end
+		copied = int(dec.InputOffset())
 	}
-	if out == nil {
-		return body, nil
-	}
-	return append(out, body[copied:]...), nil
 }

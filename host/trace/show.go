@@ -59,11 +59,7 @@ func (rec *Recording) Select(f Filter) []*Exchange {
 }
 
 func (x *Exchange) involves(agent string) bool {
-	answered := ""
-	if x.Answer != nil {
-		answered = x.Answer.Head().Sender
-	}
-	for _, who := range []string{x.Agent, x.Sender, answered} {
+	for _, who := range []string{x.Agent, x.Sender, x.answerer()} {
 		if _, id, ok := strings.Cut(who, ":"); who == agent || ok && id == agent {
 			return true
 		}
@@ -91,22 +87,35 @@ func Show(w io.Writer, exchanges []*Exchange, f Format) error {
 		width = min(max(width, len(x.parties())), widest)
 	}
 	out := bufio.NewWriter(w)
+	line := func(at time.Time, who, what string) {
+		fmt.Fprintf(out, "%s  %-*s  %s\n", at.UTC().Format(clock), width, printable(who), printable(what))
+	}
+	body := func(raw []byte) {
+		if f.Bodies {
+			fmt.Fprintf(out, "    %s\n", printable(string(raw)))
+		}
+	}
+	remark := func(m Remark) { line(m.At, m.Agent, strings.TrimSpace(m.Match+" "+m.Text)) }
 	remarks := f.Remarks
 	for _, x := range exchanges {
-		for len(remarks) > 0 && remarks[0].At.Before(x.At) {
-			fmt.Fprint(out, remarks[0].line(width))
-			remarks = remarks[1:]
+		for ; len(remarks) > 0 && remarks[0].At.Before(x.At); remarks = remarks[1:] {
+			remark(remarks[0])
 		}
-		fmt.Fprint(out, x.text(f, width))
+		line(x.At, x.parties(), x.asked())
+		body(x.Raw)
+		took := ""
+		if x.Answered {
+			took = ", " + x.Latency.Round(10*time.Microsecond).String()
+		}
+		fmt.Fprintf(out, "%*s  = %s%s\n", len(clock)+2+width, "", x.Outcome(), took)
+		if len(x.RawAnswer) > 0 {
+			body(x.RawAnswer)
+		}
 	}
 	for _, m := range remarks {
-		fmt.Fprint(out, m.line(width))
+		remark(m)
 	}
 	return out.Flush()
-}
-
-func (m Remark) line(width int) string {
-	return fmt.Sprintf("%s  %-*s  %s\n", m.At.UTC().Format(clock), width, printable(m.Agent), printable(strings.TrimSpace(m.Match+" "+m.Text)))
 }
 
 // printable replaces what could move a terminal's cursor or begin a line: messages
@@ -120,52 +129,25 @@ func printable(s string) string {
 	}, s)
 }
 
-func (x *Exchange) text(f Format, width int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %-*s  %s\n", x.At.UTC().Format(clock), width, x.parties(), x.asked())
-	if f.Bodies {
-		fmt.Fprintf(&b, "    %s\n", printable(string(x.Raw)))
-	}
-	took := ""
-	if x.Answered {
-		took = ", " + x.Latency.Round(10*time.Microsecond).String()
-	}
-	fmt.Fprintf(&b, "%*s  = %s%s\n", len(clock)+2+width, "", x.Outcome(), took)
-	if f.Bodies && len(x.RawAnswer) > 0 {
-		fmt.Fprintf(&b, "    %s\n", printable(string(x.RawAnswer)))
-	}
-	return b.String()
-}
-
-// parties names sender and receiver.
+// parties names sender and receiver, the peer as well as the recording knows it.
 func (x *Exchange) parties() string {
-	from, to := cmp.Or(x.Agent, "?"), x.other()
+	from, to := cmp.Or(x.Agent, "?"), cmp.Or(x.answerer(), x.Peer, "?")
 	if !x.Sent {
-		from, to = to, from
+		from, to = cmp.Or(x.Sender, to), from
 	}
 	return printable(from + " -> " + to)
 }
 
-// other names the peer as well as the recording knows it.
-func (x *Exchange) other() string {
-	if !x.Sent && x.Sender != "" {
-		return x.Sender
+// answerer is who signed the answer, if anybody.
+func (x *Exchange) answerer() string {
+	if x.Answer == nil {
+		return ""
 	}
-	if x.Answer != nil && x.Answer.Head().Sender != "" {
-		return x.Answer.Head().Sender
-	}
-	return cmp.Or(x.Peer, "?")
+	return x.Answer.Head().Sender
 }
 
 func (x *Exchange) asked() string {
-	name := cmp.Or(string(x.Type), x.Method, "a message without a type")
-	text := name
-	if x.Match != "" {
-		text += " " + x.Match
-	}
-	if s := summary(x.Request); s != "" {
-		text += ": " + s
-	}
+	text := about(strings.TrimSpace(cmp.Or(string(x.Type), x.Method, "a message without a type")+" "+x.Match), x.Request)
 	if x.Dialect != "" {
 		text += "  [" + x.Dialect + "]"
 	}
@@ -175,7 +157,15 @@ func (x *Exchange) asked() string {
 	case x.Invalid != nil:
 		text += "  (breaks the rules: " + x.Invalid.Error() + ")"
 	}
-	return printable(text)
+	return text
+}
+
+// about adds what a message says to its name.
+func about(name string, m protocol.Message) string {
+	if s := summary(m); s != "" {
+		name += ": " + s
+	}
+	return name
 }
 
 // Outcome describes the end of the exchange in a few words: the answer, the
@@ -187,10 +177,7 @@ func (x *Exchange) outcome() string {
 	case !x.Answered:
 		return "the recording ends before the answer"
 	case x.Answer != nil && x.Refused == nil:
-		text := string(x.Answer.Head().MessageType)
-		if s := summary(x.Answer); s != "" {
-			text += ": " + s
-		}
+		text := about(string(x.Answer.Head().MessageType), x.Answer)
 		if flaw := x.Answer.Head().Flaw; flaw != nil {
 			text += "  (breaks the rules: " + flaw.Error() + ")"
 		}

@@ -84,21 +84,18 @@ func (p *Playback) Run(ctx context.Context) ([]Step, error) {
 	var steps []Step
 	caller := p.Memory.From("recording")
 	for _, x := range p.exchanges {
+		step, missing, err := Step{Recorded: x}, false, error(nil)
 		if x.Sent {
-			missing, err := p.expect(ctx, x)
-			if err != nil {
-				return steps, err
-			}
-			if missing {
-				steps = append(steps, Step{Recorded: x})
-			}
-			continue
+			missing, err = p.expect(ctx, x)
+		} else {
+			step.Replayed, err = p.send(ctx, caller, url, x)
 		}
-		replayed, err := p.send(ctx, caller, url, x)
 		if err != nil {
 			return steps, err
 		}
-		steps = append(steps, Step{x, replayed})
+		if missing || !x.Sent {
+			steps = append(steps, step)
+		}
 	}
 	return steps, nil
 }
@@ -107,15 +104,12 @@ func (p *Playback) send(ctx context.Context, caller jsonrpc.RoundTripper, url st
 	once, cancel := context.WithTimeout(ctx, p.Timeout)
 	defer cancel()
 	reply, err := caller.RoundTrip(once, &jsonrpc.Outgoing{URL: url, Body: x.Raw, MaxAnswer: 16 << 20})
-	switch {
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case err != nil:
-		replayed := x.WithAnswer(0, nil)
-		replayed.Failure = err.Error()
-		return replayed, nil
+	if err == nil {
+		return x.WithAnswer(reply.Status, reply.Body), context.Cause(ctx)
 	}
-	return x.WithAnswer(reply.Status, reply.Body), nil
+	replayed := x.WithAnswer(0, nil)
+	replayed.Failure = err.Error()
+	return replayed, context.Cause(ctx)
 }
 
 // expect waits for a request of the agent where the others depend on it.
@@ -163,8 +157,6 @@ func usable(x *trace.Exchange) bool {
 	return x.Answered && (len(x.RawAnswer) > 0 || x.Status >= 200 && x.Status < 300)
 }
 
-var errUnrecorded = errors.New("the recording has no answer to this call")
-
 // RoundTrip answers a message from the recording: with the answer to the next
 // message of the same type, match and query to the same peer, or the last one again.
 func (p *Playback) RoundTrip(_ context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
@@ -182,7 +174,7 @@ func (p *Playback) RoundTrip(_ context.Context, out *jsonrpc.Outgoing) (*jsonrpc
 		}
 	}
 	if chosen < 0 {
-		return nil, &jsonrpc.CallError{Kind: jsonrpc.ErrConnect, Err: errUnrecorded}
+		return nil, &jsonrpc.CallError{Kind: jsonrpc.ErrConnect, Err: errors.New("the recording has no answer to this call")}
 	}
 	first, x := chosen, p.exchanges[chosen]
 	if registers(x) {
@@ -196,8 +188,6 @@ func (p *Playback) RoundTrip(_ context.Context, out *jsonrpc.Outgoing) (*jsonrpc
 	}
 	return &jsonrpc.Reply{Status: x.Status, Header: http.Header{}, Body: slices.Clone(x.RawAnswer)}, nil
 }
-
-var _ host.Network = (*Playback)(nil)
 
 // Part returns the exchanges of one agent, and the names of all that were sent requests. For an
 // empty name it is the only one; without such an agent it is nil.
@@ -227,22 +217,21 @@ func Manager(part []*trace.Exchange) string {
 
 // WriteSteps writes the answers that differ and how many do.
 func WriteSteps(w io.Writer, steps []Step, all bool) error {
-	differ := 0
+	same := 0
 	for _, s := range steps {
-		if !s.Same() {
-			differ++
-		} else if !all {
-			continue
-		}
 		text := "was sent, but is not any more"
 		switch {
 		case s.Same():
+			same++
+			if !all {
+				continue
+			}
 			text = s.Replayed.Outcome() + ", as recorded"
 		case s.Replayed != nil:
 			text = s.Replayed.Outcome() + "; recorded: " + s.Recorded.Outcome()
 		}
 		fmt.Fprintf(w, "%s: %s\n", strings.TrimSpace(string(s.Recorded.Type)+" "+s.Recorded.Match), text)
 	}
-	_, err := fmt.Fprintf(w, "%s, %d with the recorded answer, %d with another\n", words.Plain.Plural(int64(len(steps)), "request"), len(steps)-differ, differ)
+	_, err := fmt.Fprintf(w, "%s, %d with the recorded answer, %d with another\n", words.Plain.Plural(int64(len(steps)), "request"), same, len(steps)-same)
 	return err
 }

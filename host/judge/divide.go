@@ -103,11 +103,10 @@ func (l *League) begins(x *Exchange) bool {
 }
 
 func leagueOf(x *Exchange) string {
-	if x.Request != nil && x.Request.Head().LeagueID != "" {
-		return x.Request.Head().LeagueID
-	}
-	if x.Answer != nil {
-		return x.Answer.Head().LeagueID
+	for _, m := range []protocol.Message{x.Request, x.Answer} {
+		if m != nil && m.Head().LeagueID != "" {
+			return m.Head().LeagueID
+		}
 	}
 	return ""
 }

@@ -26,8 +26,7 @@ func (t *result) chosen() [2]string {
 }
 
 // Draws returns the drawn numbers in the order of the matches.
-func (l *League) Draws() []Draw {
-	var all []Draw
+func (l *League) Draws() (all []Draw) {
 	for _, m := range l.matches {
 		verified := len(m.draws) > 0 && !slices.ContainsFunc(m.draws, VerifiableDraw.broken)
 		for _, t := range m.results {
@@ -85,11 +84,10 @@ func (l *League) draws(o Options) (v Verdict) {
 	}
 	v.Examined = len(all)
 	answer, text := o.Fair(rule, all)
-	if lo, hi, _ := l.span(); answer == Broken && o.Draw.Size() == 0 && lo < hi {
-		if shorter, err := game.UniformDraw(lo, hi); err == nil {
-			if a, _ := o.Fair(shorter, all); a != Broken {
-				answer, text = Another, fmt.Sprintf("the numbers seem to come from %d to %d; the protocol draws from 1 to 10", lo, hi)
-			}
+	lo, hi, _ := l.span()
+	if shorter, err := game.UniformDraw(lo, hi); err == nil && answer == Broken && o.Draw.Size() == 0 && lo < hi {
+		if a, _ := o.Fair(shorter, all); a != Broken {
+			answer, text = Another, fmt.Sprintf("the numbers seem to come from %d to %d; the protocol draws from 1 to 10", lo, hi)
 		}
 	}
 	if answer != Holds {
@@ -166,7 +164,7 @@ func (m *match) verify(v *VerifiableDraw, matchOf map[string]*match) error {
 	about := draws.Match{League: v.League, ID: v.Match, Round: v.Round}
 	for i, p := range v.Players {
 		about.Players[i] = draws.Player{ID: p, Choice: v.Choices[i], Nonce: v.Nonces[i]}
-		if given := m.answersOf(p); len(given) > 0 && !slices.ContainsFunc(given, func(a *answer) bool { return string(a.choice) == v.Choices[i] }) {
+		if given := m.answers[p]; len(given) > 0 && !slices.ContainsFunc(given, func(a *answer) bool { return string(a.choice) == v.Choices[i] }) {
 			return fmt.Errorf("the result has another choice than the player gave (%s)", p)
 		}
 		if nonce := m.nonces[p]; v.Key != "" && nonce != "" && nonce != v.Nonces[i] {

@@ -46,7 +46,7 @@ type match struct {
 	exchanges []*Exchange
 	channels  map[string][]string // players by channel
 	calls     []*choiceCall
-	answers   []*answer
+	answers   map[string][]*answer // with a choice, by player
 	results   []*result
 
 	offered     bool              // a player asked for a verifiable draw
@@ -148,7 +148,7 @@ func isResult(x *Exchange) bool {
 
 // next returns a new match of an id, for the messages from now on.
 func (l *League) next(id string, round int) *match {
-	next := &match{ID: id, Round: round, commitments: map[string]string{}, nonces: map[string]string{}}
+	next := &match{ID: id, Round: round, commitments: map[string]string{}, nonces: map[string]string{}, answers: map[string][]*answer{}}
 	l.byID[id] = next
 	l.matches = append(l.matches, next)
 	return next

@@ -84,15 +84,23 @@ func (m *match) answered(x *Exchange, player string, r *protocol.ChooseParityRes
 	if r.DrawNonce != "" {
 		m.nonces[player] = r.DrawNonce
 	}
-	a := &answer{x: x, player: player, choice: r.Chosen()}
-	for _, call := range m.calls {
-		if call.player == player {
-			a.call, a.after = call, x.At.Add(x.Latency).Sub(call.x.At)
-		}
+	a := &answer{x: x, player: player, choice: r.Chosen(), call: m.call(func(c *choiceCall) bool { return c.player == player })}
+	if a.call != nil {
+		a.after = x.At.Add(x.Latency).Sub(a.call.x.At)
 	}
 	if a.choice.Valid() {
-		m.answers = append(m.answers, a)
+		m.answers[player] = append(m.answers[player], a)
 	}
+}
+
+// call returns the last call for a choice that a function accepts, nil if there is none.
+func (m *match) call(accept func(*choiceCall) bool) *choiceCall {
+	for _, c := range slices.Backward(m.calls) {
+		if accept(c) {
+			return c
+		}
+	}
+	return nil
 }
 
 // byTheBook reports whether nothing in an answer gives a referee a reason to refuse it: it came

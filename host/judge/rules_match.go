@@ -16,7 +16,7 @@ import (
 func (l *League) choices() (v Verdict) {
 	for _, t := range l.results {
 		for _, player := range t.Players {
-			given, reported := t.answersOf(player), t.Choices[player]
+			given, reported := t.answers[player], t.Choices[player]
 			same := slices.ContainsFunc(given, func(a *answer) bool { return a.choice == reported })
 			switch {
 			case len(given) == 0 && !reported.Valid():
@@ -35,11 +35,6 @@ func (l *League) choices() (v Verdict) {
 		}
 	}
 	return v
-}
-
-// answersOf returns the choices that a player gave.
-func (m *match) answersOf(player string) []*answer {
-	return slices.DeleteFunc(slices.Clone(m.answers), func(a *answer) bool { return a.player != player })
 }
 
 // numbers: other numbers than those of the protocol are another rule, unless they
@@ -277,14 +272,10 @@ func (l *League) offences() (v Verdict) {
 
 // lastAnswer returns the answer of a player to its last call, nil if there is none.
 func (m *match) lastAnswer(player string) *answer {
-	for _, call := range slices.Backward(m.calls) {
-		if call.player == player || call.player == "" {
-			for _, a := range m.answersOf(player) {
-				if a.call == call {
-					return a
-				}
-			}
-			break
+	last := m.call(func(c *choiceCall) bool { return c.player == player || c.player == "" })
+	for _, a := range m.answers[player] {
+		if a.call == last && last != nil {
+			return a
 		}
 	}
 	return nil
@@ -299,10 +290,11 @@ func (m *match) inTime(a *answer) bool {
 			given = max(given, call.given)
 		}
 	}
-	if given <= 0 {
-		return a.call != nil && a.after <= slack
+	limit := slack
+	if given > 0 {
+		limit = max(given-slack, given/2)
 	}
-	return a.call != nil && (a.after <= given-slack || a.after <= given/2)
+	return a.call != nil && a.after <= limit
 }
 
 // deadlines goes by the referee's clock and by the recorder's.
@@ -314,14 +306,9 @@ func (l *League) deadlines() (v Verdict) {
 				continue
 			}
 			player := cmp.Or(claim.AffectedPlayer, claim.PlayerID)
-			call := &choiceCall{} // the last before
-			for _, c := range m.calls {
-				if c.player == player && !c.x.At.After(x.At) {
-					call = c
-				}
-			}
+			call := m.call(func(c *choiceCall) bool { return c.player == player && !c.x.At.After(x.At) })
 			signed, err := protocol.ParseTimestamp(claim.Timestamp)
-			if call.given == 0 || err != nil {
+			if call == nil || call.given == 0 || err != nil {
 				v.unknown("the deadline that a timeout is about")
 				continue
 			}

@@ -150,8 +150,9 @@ func (l *League) identify(m *match) {
 	}
 	m.channels = map[string][]string{}
 	for _, x := range m.exchanges {
-		way := channel(x)
-		m.channels[way] = with(m.channels[way], l.receiverOf(m, x))
+		if id, receives := l.playerOf(m, x); receives {
+			m.channels[channel(x)] = with(m.channels[channel(x)], id)
+		}
 	}
 }
 
@@ -176,28 +177,21 @@ func (m *match) named(message protocol.Message) (id string, toPlayer bool) {
 	return cmp.Or(m.only(id), m.only(sender)), false
 }
 
-// receiverOf returns to which player of the match a request went by itself: by
-// the id in it, by its opponent, by the place it was sent to, by its answer. It
-// returns "" if that is unknown or ambiguous.
-func (l *League) receiverOf(m *match, x *Exchange) string {
-	said, toPlayer := m.named(x.Request)
+// playerOf returns the player of an exchange with the referee, and whether it is the receiver:
+// then as far as the exchange itself shows it, by the id in the request, by its opponent, by the
+// place it was sent to, by its answer. It returns "" if that is unknown or ambiguous.
+func (l *League) playerOf(m *match, x *Exchange) (id string, receives bool) {
+	said, receives := m.named(x.Request)
+	if !receives {
+		if ids := l.people.recorder(x); x.Sent && len(ids) > 0 {
+			said = m.only(ids...)
+		}
+		return said, false
+	}
 	said, place := m.only(said), m.only(l.people.receiver(x)...)
-	if !toPlayer || said != "" && place != "" && said != place {
-		return ""
+	if said != "" && place != "" && said != place {
+		return "", true
 	}
 	answered, _ := m.named(x.Answer)
-	return cmp.Or(said, place, answered)
-}
-
-// playerOf returns the player of an exchange between the referee and a player,
-// empty if the recording does not show it.
-func (l *League) playerOf(m *match, x *Exchange) string {
-	said, toPlayer := m.named(x.Request)
-	if toPlayer {
-		return m.only(m.channels[channel(x)]...) // two ids are nobody's
-	}
-	if ids := l.people.recorder(x); x.Sent && len(ids) > 0 {
-		return m.only(ids...)
-	}
-	return said
+	return cmp.Or(said, place, answered), true
 }

@@ -48,7 +48,10 @@ const toManager = "the manager"
 
 // interpret reads an exchange about a match whose players have been identified.
 func (l *League) interpret(m *match, x *Exchange) {
-	player := l.playerOf(m, x)
+	player, receives := l.playerOf(m, x)
+	if receives {
+		player = m.only(m.channels[channel(x)]...) // two ids are nobody's
+	}
 	for _, message := range []protocol.Message{x.Request, x.Answer} {
 		switch r := message.(type) {
 		case *protocol.ChooseParityCall:

@@ -54,12 +54,13 @@ func (d *divider) league(x *Exchange, next string) *League {
 	}
 	l := d.current[name]
 	if l == nil || l.completed && l.begins(x) {
-		l = newLeague(name)
+		l = &League{
+			ID: name, name: name, people: people{}, rounds: map[int][]string{}, byID: map[string]*match{}, players: map[string]bool{},
+		}
 		if n := len(d.all); n > 0 { // they may be the same people
 			l.people = maps.Clone(d.all[n-1].people)
 		}
-		d.current[name] = l
-		d.all = append(d.all, l)
+		d.current[name], d.all = l, append(d.all, l)
 	}
 	l.run = x.Run
 	if l.ID == "" {

@@ -26,6 +26,7 @@ type League struct {
 	// rounds has the matches of an announced round, as its announcements list them. Several
 	// lists are parts, for one receiver each.
 	rounds  map[int][]string
+	parts   bool    // a round has several lists
 	strays  Verdict // unexpected messages; elsewhere a referee may have ids of its own, or the manager change its mind
 	byID    map[string]*match
 	players map[string]bool // in the announced schedule
@@ -70,14 +71,8 @@ type table struct {
 	ordered      bool   // it is known how every match in it ended, and what is ranked counts all of them
 }
 
-func newLeague(name string) *League {
-	return &League{
-		ID: name, name: name, people: people{},
-		rounds: map[int][]string{}, byID: map[string]*match{}, players: map[string]bool{},
-	}
-}
-
 func (l *League) add(x *Exchange) {
+	var about *match
 	switch m := x.Request.(type) {
 	case nil:
 		if isResult(x) {
@@ -92,14 +87,13 @@ func (l *League) add(x *Exchange) {
 	case *protocol.RoundCompleted:
 		l.ended = append(l.ended, x)
 	case *protocol.GameInvitation:
-		l.invitation(x, m)
+		about = l.invitation(x, m)
 	case *protocol.ChooseParityCall, *protocol.ChooseParityResponse, *protocol.GameJoinAck, *protocol.GameError, *protocol.GameOver, *protocol.MatchResultReport:
-		about := l.match(m.Head().MatchID, m.Head().RoundID.Number())
+		about = l.match(m.Head().MatchID, m.Head().RoundID.Number())
 		if isResult(x) {
 			l.last, about.decided = l.seen, true
 			l.reported = l.reported || x.Type == protocol.TypeMatchResultReport && !x.Sent
 		}
-		l.note(about, x)
 	case *protocol.LeagueStandingsUpdate:
 		l.table(&table{Round: m.RoundID.Number(), Rows: m.Standings, x: x})
 	case *protocol.LeagueCompleted:
@@ -109,6 +103,12 @@ func (l *League) add(x *Exchange) {
 		}
 		l.table(t)
 		l.completed = true
+	}
+	if about != nil { // its exchanges are kept until the players are known
+		if len(about.exchanges) == 0 {
+			about.at = l.seen
+		}
+		about.exchanges = append(about.exchanges, x)
 	}
 }
 
@@ -132,14 +132,6 @@ func (l *League) Decided() (n int) {
 		}
 	}
 	return n
-}
-
-// note keeps an exchange about a match until the players are known.
-func (l *League) note(m *match, x *Exchange) {
-	if len(m.exchanges) == 0 {
-		m.at = l.seen
-	}
-	m.exchanges = append(m.exchanges, x)
 }
 
 func isResult(x *Exchange) bool {
@@ -182,6 +174,7 @@ func (l *League) roundAnnouncement(x *Exchange, m *protocol.RoundAnnouncement) {
 		l.announced = append(l.announced, x)
 		slices.Sort(ids)
 		l.rounds[round] = with(l.rounds[round], strings.Join(ids, " "))
+		l.parts = l.parts || len(l.rounds[round]) > 1
 	}
 }
 
@@ -226,7 +219,7 @@ func (l *League) pair(x *Exchange, id string, round int, a, b string) {
 	l.players[a], l.players[b] = true, true
 }
 
-func (l *League) invitation(x *Exchange, m *protocol.GameInvitation) {
+func (l *League) invitation(x *Exchange, m *protocol.GameInvitation) *match {
 	match := l.match(m.MatchID, m.RoundID.Number())
 	if match.decided { // it begins again, as after the death of a referee
 		next := l.next(match.ID, match.Round)
@@ -236,7 +229,7 @@ func (l *League) invitation(x *Exchange, m *protocol.GameInvitation) {
 	if l.completed {
 		l.strays.another(x, "the invitation to match %s was sent after the end of the league", m.MatchID)
 	}
-	l.note(match, x)
+	return match
 }
 
 // settle interprets the exchanges of all matches, now that the recording has
@@ -260,10 +253,5 @@ func (l *League) settle() {
 // unlisted reports whether a match belongs to a round whose announcement does not list it. An
 // announcement of a part of a round tells nothing.
 func (l *League) unlisted(m *match) bool {
-	for _, lists := range l.rounds {
-		if len(lists) > 1 {
-			return false
-		}
-	}
-	return !m.announced && !m.again && m.Round != 0 && len(l.rounds[m.Round]) == 1 && (len(l.rounds) > 1 || len(l.matches) == 1)
+	return !l.parts && !m.announced && !m.again && m.Round != 0 && len(l.rounds[m.Round]) == 1 && (len(l.rounds) > 1 || len(l.matches) == 1)
 }

@@ -106,8 +106,8 @@ func (m *match) other(player string) string {
 
 // only returns which of some ids is a player of the match, "" if none or both are.
 func (m *match) only(ids ...string) string {
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !m.has(id) })
-	if len(ids) == 0 || slices.ContainsFunc(ids, func(id string) bool { return id != ids[0] }) {
+	ids = slices.DeleteFunc(with(nil, ids...), func(id string) bool { return !m.has(id) })
+	if len(ids) != 1 {
 		return ""
 	}
 	return ids[0]

@@ -74,13 +74,13 @@ func (l *League) Unverified(announced game.Draw) (game.Draw, []Draw) {
 
 // draws tests the numbers that are not verified; no test overrules a verified one. What
 // a shorter range explains is another rule.
-func (l *League) draws(o Options) (v Verdict) {
+func (l *League) draws(v *Verdict, o Options) {
 	rule, all := l.Unverified(o.Draw)
 	if rule.Size() == 0 {
 		v.unknown("how the numbers are drawn")
 	}
 	if o.Fair == nil || len(all) == 0 {
-		return v
+		return
 	}
 	v.Examined = len(all)
 	answer, text := o.Fair(rule, all)
@@ -93,7 +93,6 @@ func (l *League) draws(o Options) (v Verdict) {
 	if answer != Holds {
 		v.add(answer, nil, "%s", text)
 	}
-	return v
 }
 
 // VerifiableDraw is a draw with everything that it follows from.
@@ -176,7 +175,7 @@ func (m *match) verify(v *VerifiableDraw, matchOf map[string]*match) error {
 
 // commitments counts each match once. A referee that commits to numbers may leave out no
 // match of players that ask for it.
-func (l *League) commits() (v Verdict) {
+func (l *League) commits(v *Verdict) {
 	some := slices.ContainsFunc(l.matches, func(m *match) bool { return len(m.commitments) > 0 })
 	for _, m := range l.matches {
 		i := slices.IndexFunc(m.draws, VerifiableDraw.broken)
@@ -195,5 +194,4 @@ func (l *League) commits() (v Verdict) {
 			v.unknown("the number of a match that ended without one after a choice")
 		}
 	}
-	return v
 }

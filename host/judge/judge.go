@@ -46,12 +46,12 @@ type Exchange struct {
 	Strict bool
 }
 
-// Rule is one rule of a league. Its Judge is a function of the league alone.
+// Rule is one rule of a league. Its Judge adds to a verdict what follows from the league alone.
 type Rule struct {
 	ID       string
 	Sentence string // the rule
 	Advice   string // what to change in a program that breaks it
-	Judge    func(*League) Verdict
+	Judge    func(*League, *Verdict)
 }
 
 // Answer is what a rule says of a league, or a finding of a rule.
@@ -136,7 +136,8 @@ type Outcome struct {
 func (l *League) Apply(rules []Rule) []Outcome {
 	all := make([]Outcome, len(rules))
 	for i, r := range rules {
-		v := r.Judge(l)
+		var v Verdict
+		r.Judge(l, &v)
 		all[i] = Outcome{ID: r.ID, Sentence: r.Sentence, Answer: v.answer(), Verdict: v}
 		if all[i].Answer == Broken {
 			all[i].Advice = r.Advice
@@ -169,7 +170,7 @@ func Rules(o Options) []Rule {
 	return []Rule{
 		{"choices", "a result contains the choices that the players gave", "Book the choice of the answer that counts.", (*League).choices},
 		{"numbers", "a drawn number is one that the league draws and has the stated parity; a technical loss has none",
-			"Draw from 1 to 10, and only when both have chosen.", func(l *League) Verdict { return l.numbers(o.Draw) }},
+			"Draw from 1 to 10, and only when both have chosen.", func(l *League, v *Verdict) { l.numbers(v, o.Draw) }},
 		{"scoring", "winner and points follow from the choices and the number: 3 to 0, or 1 each", "Compute winner and points from the choices and the number.", (*League).scoring},
 		{"same-result", "both players and the manager receive the same result", "Make all three messages from one result.", (*League).sameResult},
 		{"offences", "a player that gave a valid choice in time gets no technical loss", "Take every valid choice until the deadline.", (*League).offences},
@@ -184,9 +185,9 @@ func Rules(o Options) []Rule {
 		{"byes", "who has no match in a round has a bye, and nobody else", "List the players that remain.", (*League).byes},
 		{"totals", "the ends of rounds and of the league count the matches and how they ended", "Count each match once: as a win, a tie or a technical loss.", (*League).totals},
 		{"unexpected", "matches are announced once, before they are played, and end with the league", "Announce every match, and begin none after the end.",
-			func(l *League) Verdict { return Verdict{Examined: len(l.matches), Findings: l.strays.Findings} }},
+			func(l *League, v *Verdict) { v.Examined, v.Findings = len(l.matches), l.strays.Findings }},
 		{"commitments", "a drawn number follows from the key that the referee committed to before the choices",
 			"Reveal the key of the first commitment, and draw from it.", (*League).commits},
-		{"draws", "numbers that nobody can verify are like those of a fair draw", "Draw each number with the same probability, whoever plays.", func(l *League) Verdict { return l.draws(o) }},
+		{"draws", "numbers that nobody can verify are like those of a fair draw", "Draw each number with the same probability, whoever plays.", func(l *League, v *Verdict) { l.draws(v, o) }},
 	}
 }

@@ -144,7 +144,7 @@ func (l *League) complete(r *row) bool {
 
 // standings examines the rows of players whose matches are all recorded. Where the table
 // counts other points throughout, that is another rule.
-func (l *League) standings() (v Verdict) {
+func (l *League) standings(v *Verdict) {
 	points := l.tablePoints()
 	if points != protocolPoints {
 		v.add(Another, nil, "the table counts %s; the protocol %s", points, protocolPoints)
@@ -174,7 +174,6 @@ func (l *League) standings() (v Verdict) {
 				r.of[0], r.of[1], r.of[2], points.sum(r.of))
 		}
 	}
-	return v
 }
 
 // sum returns the points for wins, ties and losses.
@@ -226,7 +225,7 @@ var orders = []order{
 
 // ranks: a table that follows another order throughout has another rule. Rows without a
 // rank are left out.
-func (l *League) ranks() (v Verdict) {
+func (l *League) ranks(v *Verdict) {
 	for _, t := range l.tables {
 		if len(t.ranked) < 2 {
 			continue
@@ -244,7 +243,6 @@ func (l *League) ranks() (v Verdict) {
 			}
 		}
 	}
-	return v
 }
 
 func (t *table) name() string {
@@ -259,7 +257,7 @@ func (t *table) name() string {
 
 // ties judges a table if it is known how every match in it ended. Other leagues break ties
 // otherwise.
-func (l *League) ties() (v Verdict) {
+func (l *League) ties(v *Verdict) {
 	for _, t := range l.tables {
 		switch {
 		case len(t.ranked) < 2:
@@ -276,10 +274,9 @@ func (l *League) ties() (v Verdict) {
 			}
 		}
 	}
-	return v
 }
 
-func (l *League) champions() (v Verdict) {
+func (l *League) champions(v *Verdict) {
 	for _, t := range l.tables {
 		if !t.Final || len(t.rows) == 0 {
 			continue
@@ -298,13 +295,12 @@ func (l *League) champions() (v Verdict) {
 			}
 		}
 	}
-	return v
 }
 
 // balance judges the announced schedule. Another one is another rule: a round in which
 // somebody plays twice, or a complete league in which pairs do not play equally often,
 // such as one that a player left.
-func (l *League) balance() (v Verdict) {
+func (l *League) balance(v *Verdict) {
 	for _, x := range l.announced {
 		m, plays := x.Request.(*protocol.RoundAnnouncement), map[string]string{}
 		for _, a := range m.Matches {
@@ -331,10 +327,10 @@ func (l *League) balance() (v Verdict) {
 	}
 	switch {
 	case often == 0 || !l.completed:
-		return v
+		return
 	case !l.wholeSchedule():
 		v.unknown("the announcements of all rounds")
-		return v
+		return
 	}
 	players := slices.Sorted(maps.Keys(l.players))
 	for i, a := range players {
@@ -344,7 +340,6 @@ func (l *League) balance() (v Verdict) {
 			}
 		}
 	}
-	return v
 }
 
 // wholeSchedule reports whether the recording has the schedule of all rounds: the
@@ -375,7 +370,7 @@ func (t *table) played() (total int, ok bool) {
 
 // byes judges announcements that leave out one player: more of them are in other copies.
 // Other leagues do not count on who was taken out.
-func (l *League) byes() (v Verdict) {
+func (l *League) byes(v *Verdict) {
 	for _, x := range l.announced {
 		m := x.Request.(*protocol.RoundAnnouncement)
 		var out []string
@@ -397,12 +392,11 @@ func (l *League) byes() (v Verdict) {
 			v.another(x, "round %d: %s has neither a match nor a bye", m.RoundID.Number(), out[0])
 		}
 	}
-	return v
 }
 
 // totals compares what the ends of rounds and of the league count with what was announced
 // and how it ended. Other leagues count technical losses among the wins.
-func (l *League) totals() (v Verdict) {
+func (l *League) totals(v *Verdict) {
 	compare := func(x *Exchange, what string, stated protocol.Opt[int], want int) {
 		if n, ok := stated.Get(); ok {
 			v.Examined++
@@ -434,7 +428,6 @@ func (l *League) totals() (v Verdict) {
 			}
 		}
 	}
-	return v
 }
 
 // roundEnded counts the matches of a round, and those that were won, tied and decided by a

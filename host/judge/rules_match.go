@@ -13,7 +13,7 @@ import (
 
 // choices: a player that was called twice may have given two choices, of which the
 // referee saw one.
-func (l *League) choices() (v Verdict) {
+func (l *League) choices(v *Verdict) {
 	for _, t := range l.results {
 		for _, player := range t.Players {
 			given, reported := t.answers[player], t.Choices[player]
@@ -34,12 +34,11 @@ func (l *League) choices() (v Verdict) {
 			}
 		}
 	}
-	return v
 }
 
 // numbers: other numbers than those of the protocol are another rule, unless they
 // contradict the draw that the league announced.
-func (l *League) numbers(announced game.Draw) (v Verdict) {
+func (l *League) numbers(v *Verdict, announced game.Draw) {
 	var strange []*Exchange // that have a number where nothing was drawn
 	for _, t := range l.results {
 		n, drawn := t.DrawnNumber.Get()
@@ -66,7 +65,6 @@ func (l *League) numbers(announced game.Draw) (v Verdict) {
 	if lo, hi, other := l.span(); other && announced.Size() == 0 {
 		v.add(Another, nil, "the numbers come from %d to %d; the protocol draws from 1 to 10", lo, hi)
 	}
-	return v
 }
 
 // span returns the least and the largest number, and whether one of them is none of the
@@ -85,7 +83,7 @@ func (l *League) span() (lo, hi int, other bool) {
 
 // scoring: winner and points follow from the facts. Where the referee gives other points
 // for the same outcome throughout, that is another rule.
-func (l *League) scoring() (v Verdict) {
+func (l *League) scoring(v *Verdict) {
 	points := l.points()
 	if points != protocolPoints {
 		v.add(Another, nil, "results give %s; the protocol %s", points, protocolPoints)
@@ -128,7 +126,6 @@ func (l *League) scoring() (v Verdict) {
 			}
 		}
 	}
-	return v
 }
 
 // scale is what a win, a tie and a loss give.
@@ -210,7 +207,7 @@ func (t *result) side(i int) string {
 func nobody(player string) string { return cmp.Or(player, "nobody") }
 
 // sameResult compares two accounts of a match by what both state.
-func (l *League) sameResult() (v Verdict) {
+func (l *League) sameResult(v *Verdict) {
 	for _, t := range l.results {
 		first := t.results[0]
 		if t == first || t.Conflict != "" || first.Conflict != "" {
@@ -228,7 +225,6 @@ func (l *League) sameResult() (v Verdict) {
 			v.add(Broken, []*Exchange{first.x, t.x}, "%s: %s received %s; %s received %s", t.ID, first.To, first, t.To, t)
 		}
 	}
-	return v
 }
 
 // String describes a result.
@@ -249,7 +245,7 @@ const slack = 2 * time.Second
 
 // offences judges players that answered their last call in time and by the book.
 // Whether a referee has to take any other answer cannot be judged.
-func (l *League) offences() (v Verdict) {
+func (l *League) offences(v *Verdict) {
 	for _, t := range l.results {
 		for _, player := range t.Players {
 			a := t.lastAnswer(player)
@@ -267,7 +263,6 @@ func (l *League) offences() (v Verdict) {
 			}
 		}
 	}
-	return v
 }
 
 // lastAnswer returns the answer of a player to its last call, nil if there is none.
@@ -298,7 +293,7 @@ func (m *match) inTime(a *answer) bool {
 }
 
 // deadlines goes by the referee's clock and by the recorder's.
-func (l *League) deadlines() (v Verdict) {
+func (l *League) deadlines(v *Verdict) {
 	for _, m := range l.matches {
 		for _, x := range m.exchanges {
 			claim, ok := x.Request.(*protocol.GameError)
@@ -318,5 +313,4 @@ func (l *League) deadlines() (v Verdict) {
 			}
 		}
 	}
-	return v
 }

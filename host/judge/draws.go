@@ -183,13 +183,11 @@ func (l *League) commits(v *Verdict) {
 		case i >= 0 && m.restarted: // a referee that lost its data has lost the key
 			v.unknown("the key of a match that began again")
 		case i >= 0:
-			v.Examined++
-			v.add(Broken, m.exchanges, "%s: %d cannot be verified: %s", m.ID, m.draws[i].Number, m.draws[i].Broken)
+			v.examine(false, m.exchanges, "%s: %d cannot be verified: %s", m.ID, m.draws[i].Number, m.draws[i].Broken)
 		case len(m.draws) > 0:
 			v.Examined++
 		case some && m.offered && len(m.commitments) == 0 && slices.ContainsFunc(m.results, func(t *result) bool { _, drawn := t.DrawnNumber.Get(); return drawn }):
-			v.Examined++
-			v.add(Broken, m.exchanges, "%s: the referee gave no commitment, which it gave in other matches", m.ID)
+			v.examine(false, m.exchanges, "%s: the referee gave no commitment, which it gave in other matches", m.ID)
 		case len(m.commitments) > 0 && len(m.answers) > 0 && !m.again:
 			v.unknown("the number of a match that ended without one after a choice")
 		}

@@ -107,6 +107,14 @@ func (v *Verdict) add(a Answer, shown []*Exchange, format string, args ...any) {
 	v.Findings = append(v.Findings, Finding{a, fmt.Sprintf(format, args...), shown})
 }
 
+// examine counts what a rule is judged on, and adds that it is broken unless it holds.
+func (v *Verdict) examine(holds bool, shown []*Exchange, format string, args ...any) {
+	v.Examined++
+	if !holds {
+		v.add(Broken, shown, format, args...)
+	}
+}
+
 // another adds another rule, unless it is there.
 func (v *Verdict) another(x *Exchange, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)

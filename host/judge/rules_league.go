@@ -167,12 +167,9 @@ func (l *League) standings(v *Verdict) {
 			v.unknown("how the league counts technical losses")
 			continue
 		}
-		v.Examined++
-		if wrong(r) {
-			v.add(Broken, append(r.shown, r.in.x), "%s: %s has %s, %s, %s and %s; its results add up to %d, %d, %d and %d", r.in.name(), r.PlayerID,
-				count(r.stated[0], "win"), count(r.stated[1], "tie"), count(r.stated[2], "loss"), count(r.Points, "point"),
-				r.of[0], r.of[1], r.of[2], points.sum(r.of))
-		}
+		v.examine(!wrong(r), append(r.shown, r.in.x), "%s: %s has %s, %s, %s and %s; its results add up to %d, %d, %d and %d", r.in.name(), r.PlayerID,
+			count(r.stated[0], "win"), count(r.stated[1], "tie"), count(r.stated[2], "loss"), count(r.Points, "point"),
+			r.of[0], r.of[1], r.of[2], points.sum(r.of))
 	}
 }
 
@@ -289,10 +286,8 @@ func (l *League) champions(v *Verdict) {
 		case i < 0:
 			v.unknown("the champion's row in the final table")
 		default:
-			v.Examined++
-			if first := t.ranked[0]; t.ranked[i].Rank > first.Rank {
-				v.add(Broken, []*Exchange{t.x}, "the champion is %s, but %s is first in the final table", t.Champion, first.PlayerID)
-			}
+			first := t.ranked[0]
+			v.examine(t.ranked[i].Rank <= first.Rank, []*Exchange{t.x}, "the champion is %s, but %s is first in the final table", t.Champion, first.PlayerID)
 		}
 	}
 }

@@ -27,10 +27,7 @@ func (l *League) choices(v *Verdict) {
 			case !same && !slices.ContainsFunc(given, t.inTime):
 				v.unknown("whether an answer came in time")
 			default:
-				v.Examined++
-				if !same {
-					v.add(Broken, []*Exchange{given[0].x, t.x}, "%s: %s answered %s, but %s received %s", t.ID, player, given[0].choice, t.To, reported)
-				}
+				v.examine(same, []*Exchange{given[0].x, t.x}, "%s: %s answered %s, but %s received %s", t.ID, player, given[0].choice, t.To, reported)
 			}
 		}
 	}
@@ -95,8 +92,7 @@ func (l *League) scoring(v *Verdict) {
 		verdict, missing := t.facts()
 		switch {
 		case t.Conflict != "":
-			v.Examined++
-			v.add(Broken, []*Exchange{t.x}, "%s: the result that %s received contradicts itself: %s", t.ID, t.To, t.Conflict)
+			v.examine(false, []*Exchange{t.x}, "%s: the result that %s received contradicts itself: %s", t.ID, t.To, t.Conflict)
 			continue
 		case missing == "" && !t.Decided && len(t.Score) == 0:
 			missing = "the winner, or to whom the result was sent"
@@ -220,10 +216,8 @@ func (l *League) sameResult(v *Verdict) {
 			v.unknown("the winner and the number, in two messages about a match")
 			continue
 		}
-		v.Examined++
-		if drawn && n != k || decided && first.Winner != t.Winner || first.whole && t.whole && first.Status != t.Status {
-			v.add(Broken, []*Exchange{first.x, t.x}, "%s: %s received %s; %s received %s", t.ID, first.To, first, t.To, t)
-		}
+		differ := drawn && n != k || decided && first.Winner != t.Winner || first.whole && t.whole && first.Status != t.Status
+		v.examine(!differ, []*Exchange{first.x, t.x}, "%s: %s received %s; %s received %s", t.ID, first.To, first, t.To, t)
 	}
 }
 
@@ -255,11 +249,8 @@ func (l *League) offences(v *Verdict) {
 			case technical && !t.byTheBook(a):
 				v.unknown("whether the referee had to take an answer that is not by the book")
 			case t.inTime(a):
-				v.Examined++
-				if technical {
-					v.add(Broken, []*Exchange{a.x, t.x}, "%s: %s answered %s after %v and still got a technical loss; the referee's reason: %s",
-						t.ID, player, a.choice, a.after.Round(time.Millisecond), cmp.Or(t.Reason, "none"))
-				}
+				v.examine(!technical, []*Exchange{a.x, t.x}, "%s: %s answered %s after %v and still got a technical loss; the referee's reason: %s",
+					t.ID, player, a.choice, a.after.Round(time.Millisecond), cmp.Or(t.Reason, "none"))
 			}
 		}
 	}
@@ -307,10 +298,9 @@ func (l *League) deadlines(v *Verdict) {
 				v.unknown("the deadline that a timeout is about")
 				continue
 			}
-			v.Examined++
-			if early := call.deadline.Sub(signed); early > slack && x.At.Sub(call.x.At) < call.given-slack {
-				v.add(Broken, []*Exchange{call.x, x}, "%s: a timeout of %s was reported %v before the deadline %s", m.ID, player, early, protocol.Timestamp(call.deadline))
-			}
+			early := call.deadline.Sub(signed)
+			v.examine(early <= slack || x.At.Sub(call.x.At) >= call.given-slack, []*Exchange{call.x, x},
+				"%s: a timeout of %s was reported %v before the deadline %s", m.ID, player, early, protocol.Timestamp(call.deadline))
 		}
 	}
 }

@@ -147,10 +147,8 @@ func (x *Exchange) answerer() string {
 }
 
 func (x *Exchange) asked() string {
-	text := about(strings.TrimSpace(cmp.Or(string(x.Type), x.Method, "a message without a type")+" "+x.Match), x.Request)
-	if x.Dialect != "" {
-		text += "  [" + x.Dialect + "]"
-	}
+	text := words(cmp.Or(string(x.Type), x.Method, "a message without a type"), x.Match)
+	text += around(": ", summary(x.Request), "") + around("  [", x.Dialect, "]")
 	switch {
 	case x.Invalid != nil && x.Type == "":
 		text += "  (not a league.v2 message)"
@@ -158,14 +156,6 @@ func (x *Exchange) asked() string {
 		text += "  (breaks the rules: " + x.Invalid.Error() + ")"
 	}
 	return text
-}
-
-// about adds what a message says to its name.
-func about(name string, m protocol.Message) string {
-	if s := summary(m); s != "" {
-		name += ": " + s
-	}
-	return name
 }
 
 // Outcome describes the end of the exchange in a few words: the answer, the
@@ -177,7 +167,7 @@ func (x *Exchange) outcome() string {
 	case !x.Answered:
 		return "the recording ends before the answer"
 	case x.Answer != nil && x.Refused == nil:
-		text := about(string(x.Answer.Head().MessageType), x.Answer)
+		text := string(x.Answer.Head().MessageType) + around(": ", summary(x.Answer), "")
 		if flaw := x.Answer.Head().Flaw; flaw != nil {
 			text += "  (breaks the rules: " + flaw.Error() + ")"
 		}
@@ -193,14 +183,11 @@ func (x *Exchange) outcome() string {
 }
 
 func (x *Exchange) refusal() string {
-	var refused *dialect.Refusal
-	if !errors.As(x.Refused, &refused) {
+	refused, ok := errors.AsType[*dialect.Refusal](x.Refused)
+	if !ok {
 		return fmt.Sprintf("HTTP %d, an answer that breaks the rules: %v", x.Status, x.Refused)
 	}
-	text := "refused"
-	if refused.Code != "" {
-		text += ": " + string(refused.Code) + " " + refused.Code.Name()
-	}
+	text := "refused" + around(": ", string(refused.Code), " "+refused.Code.Name())
 	if refused.RPC != 0 {
 		text += fmt.Sprintf(" (%d)", refused.RPC)
 	}
@@ -229,10 +216,7 @@ func summary(m protocol.Message) string {
 	case *protocol.LeagueCompleted:
 		return list(m.FinalStandings, row)
 	case *protocol.GameInvitation:
-		if m.OpponentID != "" {
-			return words(m.RoleInMatch, "against", m.OpponentID)
-		}
-		return m.RoleInMatch
+		return words(m.RoleInMatch, around("against ", m.OpponentID, ""))
 	case *protocol.GameJoinAck:
 		switch joins, said := m.Joins(); {
 		case !said:
@@ -242,26 +226,18 @@ func summary(m protocol.Message) string {
 		}
 		return "declines"
 	case *protocol.ChooseParityCall:
-		if m.Deadline != "" {
-			return "until " + m.Deadline
-		}
+		return around("until ", m.Deadline, "")
 	case *protocol.ChooseParityResponse:
 		return string(m.Chosen())
 	case *protocol.GameOver:
 		r := m.Stated("", "")
-		text := r.Status
-		if winner := r.WinnerPlayerID.Value(); winner != "" {
-			text += ", " + winner + " wins"
-		}
+		text := r.Status + around(", ", r.WinnerPlayerID.Value(), " wins")
 		if n, ok := r.DrawnNumber.Get(); ok {
 			text += fmt.Sprintf(", drawn %d", n)
 		}
 		return text
 	case *protocol.MatchResultReport:
-		if winner := m.Result.Winner.Value(); winner != "" {
-			return winner + " wins"
-		}
-		return "no winner"
+		return cmp.Or(around("", m.Result.Winner.Value(), " wins"), "no winner")
 	case *protocol.GameError:
 		return words(m.ErrorCode, m.ErrorName, m.AffectedPlayer)
 	case *protocol.LeagueQuery:
@@ -272,6 +248,14 @@ func summary(m protocol.Message) string {
 		return m.Status
 	}
 	return ""
+}
+
+// around puts something before and after a text, if there is one.
+func around(before, text, after string) string {
+	if text == "" {
+		return ""
+	}
+	return before + text + after
 }
 
 func words(parts ...string) string {

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -62,10 +63,7 @@ func (d *divider) league(x *Exchange, next string) *League {
 		}
 		d.current[name], d.all = l, append(d.all, l)
 	}
-	l.run = x.Run
-	if l.ID == "" {
-		l.ID = leagueOf(x)
-	}
+	l.run, l.ID = x.Run, cmp.Or(l.ID, leagueOf(x))
 	return l
 }
 

@@ -32,18 +32,18 @@ type record struct {
 	shown     []*Exchange
 	unclear   bool // a match has an unknown result, or several
 	recorded  int  // results, also those after the table
-	place     int  // by the order of the protocol, if that is known
+	place     int  // by the order of the protocol, if that is known; by the numbers until all is added up
 }
 
 // tally compares the rows of a table with the results before it.
 func (l *League) tally(t *table) {
-	records, seats := map[string]*record{}, map[string]int{}
+	records := map[string]*record{}
 	for _, line := range t.Rows {
 		records[line.PlayerID] = new(record)
 	}
 	ids := slices.SortedFunc(maps.Keys(records), func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
 	for i, id := range ids {
-		seats[id] = i
+		records[id].place = i
 	}
 	counts := game.NewTable(min(len(ids), game.MaxPlayers))
 	t.ordered = len(ids) <= game.MaxPlayers
@@ -70,7 +70,7 @@ func (l *League) tally(t *table) {
 			}
 		}
 		if began && t.ordered {
-			counts.Add(seats[m.Players[0]], seats[m.Players[1]], verdict)
+			counts.Add(records[m.Players[0]].place, records[m.Players[1]].place, verdict)
 		}
 	}
 	for i, r := range counts.Ranking() {

@@ -68,6 +68,8 @@ type table struct {
 	at int // its index
 
 	rows, ranked []*row // all, and those with a rank in its order
+	total        int    // matches of all rows
+	counted      bool   // each row says how many it has
 	ordered      bool   // it is known how every match in it ended, and what is ranked counts all of them
 }
 

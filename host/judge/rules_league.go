@@ -76,9 +76,10 @@ func (l *League) tally(t *table) {
 	for i, r := range counts.Ranking() {
 		records[ids[r.Seat]].place = i
 	}
+	t.counted = len(t.Rows) > 0
 	for _, line := range t.Rows {
 		r := t.read(line, records[line.PlayerID])
-		t.rows = append(t.rows, r)
+		t.rows, t.total, t.counted = append(t.rows, r), t.total+r.matches, t.counted && r.counted
 		if r.Rank > 0 {
 			t.ranked = append(t.ranked, r)
 		}
@@ -341,26 +342,15 @@ func (l *League) balance(v *Verdict) {
 // final table counts no more matches than are known, and each round of them was
 // announced.
 func (l *League) wholeSchedule() bool {
-	total, counted := 0, false
+	final := new(table)
 	for _, t := range l.tables {
 		if t.Final {
-			total, counted = t.played()
+			final = t
 		}
 	}
-	return counted && total > 0 && total <= 2*len(l.matches) && !slices.ContainsFunc(l.matches, func(m *match) bool {
+	return final.counted && final.total > 0 && final.total <= 2*len(l.matches) && !slices.ContainsFunc(l.matches, func(m *match) bool {
 		return m.again || !m.announced && (len(l.rounds[m.Round]) != 1 || m.Round == 0)
 	})
-}
-
-// played adds up the matches of all rows; ok is false if there is no row, or one has none.
-func (t *table) played() (total int, ok bool) {
-	for _, r := range t.rows {
-		if !r.counted {
-			return 0, false
-		}
-		total += r.matches
-	}
-	return total, len(t.rows) > 0
 }
 
 // byes judges announcements that leave out one player: more of them are in other copies.
@@ -417,10 +407,8 @@ func (l *League) totals(v *Verdict) {
 		}
 	}
 	for _, t := range l.tables {
-		if end, ok := t.x.Request.(*protocol.LeagueCompleted); ok {
-			if played, ok := t.played(); ok && played%2 == 0 {
-				compare(t.x, "total_matches", end.TotalMatches, played/2)
-			}
+		if end, ok := t.x.Request.(*protocol.LeagueCompleted); ok && t.counted && t.total%2 == 0 {
+			compare(t.x, "total_matches", end.TotalMatches, t.total/2)
 		}
 	}
 }

@@ -23,6 +23,7 @@ func TestMask(t *testing.T) {
 		{"JSON in a string", `{"text":"{\"auth_token\":\"abc\"}"}`, `{"text":"{\"auth_token\":\"masked-1\"}"}`},
 		{"escaped", `{"auth_tok\u0065n":"a\u0062c"}`, `{"auth_tok\u0065n":"masked-1"}`},
 		{"no JSON", `{"auth_token": "abc", oops`, `{"auth_token": "masked-1", oops`},
+		{"no UTF-8 elsewhere", "{\"x\":\"\xff\",\"api_key\":\"abc\"}", "{\"x\":\"\xff\",\"api_key\":\"masked-1\"}"},
 		{"no string", `{"auth_token":null,"token":7}`, `{"auth_token":null,"token":7}`},
 		{"an array of names", `["auth_token","x"]`, `["auth_token","x"]`},
 		{"empty", ``, ``},

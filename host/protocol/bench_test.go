@@ -49,20 +49,6 @@ func BenchmarkDecode(b *testing.B) {
 	})
 }
 
-// BenchmarkValidate is the part of decoding that applies the field rules.
-func BenchmarkValidate(b *testing.B) {
-	benchEach(b, func(b *testing.B, s sample, raw jsontext.Value) {
-		shape := messages.byType[s.message.Head().MessageType].table()
-		doc, at := parsed(b, raw), placeOf(New(s.message.Head().MessageType))
-		for b.Loop() {
-			var c checker
-			if c.object(doc, nil, shape, at); c.findings != nil {
-				b.Fatal(c.findings)
-			}
-		}
-	})
-}
-
 // BenchmarkBroadcast compares encoding the standings of 200 players for a
 // receiver with encoding one copy of a broadcast.
 func BenchmarkBroadcast(b *testing.B) {

@@ -71,6 +71,11 @@ func (i *Identity) AwaitRegistration(ctx context.Context, mode protocol.Mode) {
 	if settling == nil || impatient {
 		return
 	}
+	select { // without a timer for each message
+	case <-settling:
+		return
+	default:
+	}
 	if mode == protocol.Tolerant {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, settlingTime)

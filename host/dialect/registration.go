@@ -95,8 +95,8 @@ func within(v jsontext.Value, depth int) (all []rawjson.Object) {
 			}
 		}
 	case '"':
-		if inner, err := rawjson.Parse(rawjson.Text(v)); err == nil {
-			return within(inner.Encode(), depth)
+		if text := jsontext.Value(rawjson.Text(v)); text.Kind() == '{' && text.IsValid() {
+			return within(text, depth)
 		}
 	case '[':
 		for _, e := range rawjson.Elements(v) {

@@ -1,6 +1,10 @@
 package game
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // Limits of a league. They bound memory before a plan is accepted: a league of
 // MaxPlayers and one leg has about half a million matches.
@@ -110,10 +114,9 @@ func (s *Schedule) Bye(round int) (int, bool) {
 
 // Find returns the match with the given id.
 func (s *Schedule) Find(id string) (Match, bool) {
-	var round, match int
-	if n, err := fmt.Sscanf(id, "R%dM%d", &round, &match); n != 2 || err != nil {
-		return Match{}, false
-	}
+	ofRound, ofMatch, _ := strings.Cut(strings.TrimPrefix(id, "R"), "M")
+	round, _ := strconv.Atoi(ofRound) // 0 for what is no number
+	match, _ := strconv.Atoi(ofMatch)
 	if round < 1 || round > s.Rounds() || match < 1 || match > s.perRound {
 		return Match{}, false
 	}

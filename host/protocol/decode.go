@@ -52,11 +52,7 @@ func keep[T any](f *field, v T, at unsafe.Pointer) {
 // TypeOf returns the message type that a message bears, "" where it bears none.
 // Unlike [rawjson.Object.Text] it copies no known type.
 func TypeOf(message rawjson.Object) Type {
-	v := message.Get("message_type")
-	if v.Kind() != '"' {
-		return ""
-	}
-	text := rawjson.Text(v)
+	text := rawjson.Text(message.Get("message_type"))
 	if e := messages.byType[Type(text)]; e != nil {
 		return e.Type
 	}

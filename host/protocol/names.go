@@ -287,14 +287,16 @@ func (f *field) byPlayer(list jsontext.Value) jsontext.Value {
 // PlayerOf returns which of the players of a match a name stands for that may be a role:
 // a, who is PLAYER_A, or b. It returns any other name as it is, without the title of a sender.
 func PlayerOf(name, a, b string) string {
-	if role, id, err := ParseSender(name); err == nil && role == RolePlayer {
-		return id
-	}
+	id, titled := strings.CutPrefix(name, string(RolePlayer)+":")
 	is := func(field string) bool {
 		n := names()[field]
 		return slices.Contains(slices.Concat(n.others, n.inner), plainName(name))
 	}
 	switch {
+	case titled && ValidForeignID(id):
+		return id
+	case name == a || name == b: // as mostly
+		return name
 	case a != "" && is("player_A_id"):
 		return a
 	case b != "" && is("player_B_id"):

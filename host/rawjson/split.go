@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"bytes"
+	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -110,16 +111,9 @@ func Split(raw []byte) Object {
 		room = 6
 	}
 	doc := make(Object, 0, room)
-	names, ends := make([]byte, 0, 256), make([]int, 0, 24)
 	for c := Walk(raw); c.More(); {
-		names = append(names, Text(c.Value())...)
-		ends = append(ends, len(names))
-		doc = append(doc, Member{Value: c.Value()})
-	}
-	all, begin := string(names), 0 // one string for all names saves an allocation per name
-	for i, end := range ends {
-		doc[i].Name = all[begin:end]
-		begin = end
+		name := Text(c.Value()) // as the values do, it may alias raw, which nobody changes
+		doc = append(doc, Member{Name: unsafe.String(unsafe.SliceData(name), len(name)), Value: c.Value()})
 	}
 	return doc
 }

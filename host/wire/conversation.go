@@ -174,13 +174,13 @@ func (c *Conversation) members(a *Attempt) (forms []Form) {
 func (c *Conversation) run(ctx context.Context, id string, judge func(context.Context, *Attempt) Verdict) (*Attempt, error) {
 	t := c.message.Head().MessageType
 	for c.more(ctx) {
-		last := c.agenda[0]
+		a := c.agenda[0]
 		c.agenda = c.agenda[1:]
-		if last.Verdict == Doubtful && judge(ctx, &last) == Understood {
-			c.settle(&last)
-			return &last, nil
+		if a.Verdict == Doubtful && judge(ctx, &a) == Understood {
+			c.settle(&a)
+			return &a, nil
 		}
-		a := Attempt{State: last.State, Form: last.Form}
+		a = Attempt{State: a.State, Form: a.Form}
 		call, target, err := a.Form.Call(c.message)
 		if err == nil {
 			if len(c.sent) > 0 && slices.Contains(c.sent, document(target, a.Form.Dialect, call)) {

@@ -127,8 +127,8 @@ func TestCrashOfACluster(t *testing.T) {
 		runs := 0
 		for ; k.rounds < someKills() || runs == 0; runs++ {
 			k.out = fmt.Sprintf("many%d-%d", number, runs)
-			if digest := k.play(args, someKills()); digest != want {
-				t.Fatalf("%d workers, %s: digest %s, want %s", number, k.out, digest, want)
+			if digest, document := k.play(args, someKills()); digest != want {
+				t.Fatalf("%d workers, %s: digest %s, want %s: %s", number, k.out, digest, want, document)
 			}
 		}
 		for _, p := range append(k.workers, k.broker) {
@@ -153,7 +153,7 @@ type killing struct {
 
 // play plays the run and returns the digest. In every round it kills a worker and the
 // broker, in any order, and then the coordinator.
-func (k *killing) play(args []string, rounds int) string {
+func (k *killing) play(args []string, rounds int) (digest, document string) {
 	flags := []string{"--cluster", k.url, "--workers", "0", "--worker-timeout", "300ms", "--quiet"}
 	play := slices.Concat(args, []string{"--out", k.out}, flags)
 	for {
@@ -168,8 +168,8 @@ func (k *killing) play(args []string, rounds int) string {
 			kill()
 		}
 		if code := e.code(); code == exitOK { // perhaps before it could be killed
-			digest, _ := digestOf(k.t, []byte(e.out.String()))
-			return digest
+			digest, _ = digestOf(k.t, []byte(e.out.String()))
+			return digest, e.out.String()
 		} else if code >= 0 {
 			k.t.Fatalf("exit code %d: %s", code, e.err.String())
 		}

@@ -18,7 +18,7 @@ type Prefix struct {
 	players      int
 	first        int  // index of the first league: not 0 in a shard
 	late         bool // a run of results.PlanSchema1
-	totals       int  // the version of the bound on what a player costs
+	bounded      bool // what a player costs is bounded
 	hasher       *results.Hasher
 	matches      int
 	reproducible bool
@@ -61,7 +61,7 @@ func NewPrefix(plan results.Plan) (*Prefix, error) {
 	}
 	first, _ := plan.Span()
 	p := &Prefix{
-		schedule: sched.Matches(), players: n, first: first, late: plan.Schema == results.PlanSchema1, totals: plan.Totals(), hasher: results.NewHasherAt(first), reproducible: plan.Reproducible(),
+		schedule: sched.Matches(), players: n, first: first, late: plan.Schema == results.PlanSchema1, bounded: plan.Totals() > 0, hasher: results.NewHasherAt(first), reproducible: plan.Reproducible(),
 		plugin: plugin, agent: agent, overran: make([]tally, n), stalled: make([]tally, n), lost: make([]int, n), lostMatches: make([]int, n), costs: make([]cost, n),
 		quarantined: make([]bool, n), why: make([]string, n), noted: make([]uint64, n),
 	}
@@ -114,7 +114,7 @@ func (p *Prefix) check(l *results.League) error {
 		}
 	}
 	for _, x := range l.Costs {
-		if p.totals == 0 || x.Field < 0 || x.Field >= p.players {
+		if !p.bounded || x.Field < 0 || x.Field >= p.players {
 			return fmt.Errorf("league %d has an unexpected cost of player %d", l.Index, x.Field)
 		}
 	}
@@ -222,7 +222,7 @@ func (p *Prefix) decide(leagues int) {
 			why = fmt.Sprintf("exceeded its time or crashed in at least %d", leastStalled)
 		case !p.late && leagues >= leastLost && p.lost[field] == leagues:
 			why = "failed in every match"
-		case p.costs[field].average(leagues) > p.allowed(field, leagues):
+		case p.costs[field].average(leagues) > results.FullShare:
 			why = p.costs[field].why(leagues, p.agent[field])
 			p.reproducible = p.reproducible && p.costs[field].counted(leagues)
 		}
@@ -236,16 +236,6 @@ func (p *Prefix) decide(leagues int) {
 	clear(p.stalled)
 	clear(p.lost)
 	clear(p.costs)
-}
-
-// allowed returns the share that some leagues in a row may cost a player on the average. What a
-// plugin costs is how long the host waits for it. While a few leagues are played at once, a busy
-// machine makes that several times as long for each of their calls.
-func (p *Prefix) allowed(field, leagues int) int64 {
-	if p.totals > 1 && p.plugin[field] && leagues < leastLost {
-		return 6 * results.FullShare
-	}
-	return results.FullShare
 }
 
 // annotate keeps in the next league only the first note of each player and fault

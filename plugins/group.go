@@ -57,7 +57,7 @@ func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 			g.logs[id] = setup.Log
 		}
 		if setup.Totals > 0 && config.Script == nil {
-			g.costs[id] = &seatCost{total: budget.Limits{Time: 2 * config.CallTime}.Total(setup.Totals, setup.Matches())}
+			g.costs[id] = &seatCost{total: budget.Limits{Time: 2 * config.CallTime}.Total(min(setup.Totals, 1), setup.Matches())}
 		}
 	}
 	g.begun = true
@@ -120,7 +120,7 @@ func called(s *strategies.Step) (seats []strategies.SeatID) {
 }
 
 // seatCost is what a bounded seat of a plugin has cost: how long the host waited for it. A
-// busy machine makes that longer than it is, so it has twice the time of a script.
+// busy machine makes that several times as long, so the bound is the first, of twice the time.
 // Seats of a worker count for themselves, where they run.
 type seatCost struct {
 	total budget.Total

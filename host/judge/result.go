@@ -33,7 +33,7 @@ type result struct {
 	*match
 	protocol.GameResult        // Status is StatusWin, StatusDraw or StatusTechnicalLoss; empty if unknown
 	To                  string // a player id, "the manager", or "a player"
-	Winner              string // empty if there is none or it is unknown
+	Winner              string // empty without one, and where it is unknown
 	Decided             bool   // whether it is known who won, or that nobody did
 	Score               map[string]int
 	AtFault             []string // in a technical loss
@@ -96,7 +96,7 @@ func (m *match) answered(x *Exchange, player string, r *protocol.ChooseParityRes
 	}
 }
 
-// call returns the last call for a choice that a function accepts, nil if there is none.
+// call returns the last call for a choice that a function accepts, or nil.
 func (m *match) call(accept func(*choiceCall) bool) *choiceCall {
 	for _, c := range slices.Backward(m.calls) {
 		if accept(c) {

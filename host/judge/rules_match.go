@@ -256,7 +256,7 @@ func (l *League) offences(v *Verdict) {
 	}
 }
 
-// lastAnswer returns the answer of a player to its last call, nil if there is none.
+// lastAnswer returns the answer of a player to its last call, or nil.
 func (m *match) lastAnswer(player string) *answer {
 	last := m.call(func(c *choiceCall) bool { return c.player == player || c.player == "" })
 	for _, a := range m.answers[player] {

@@ -23,7 +23,7 @@ type Member struct {
 }
 
 // An Object is a JSON object whose members keep their order and spelling.
-// Values alias the text they were read from.
+// Names and values alias the text they were read from, which must not change.
 type Object []Member
 
 // ErrNoObject is returned for JSON that is not an object.

@@ -12,8 +12,8 @@ import (
 // A match may cost a five-hundredth of the time limit of a call, or a hundredth of its
 // instructions, and a league beside its matches a fiftieth of the time, or a tenth of the
 // instructions: by default 2 ms a match and 20 ms a league. A strategy that thinks for a
-// millisecond about every choice stays within that in a field of any size, and none costs
-// 200 leagues of 34 matches more than 20 s.
+// millisecond about every choice stays within that in a field of any size, and no script
+// costs 200 leagues of 34 matches more than 20 s.
 //
 // That holds for the average of several leagues; package experiments decides about it. A
 // single league may cost some times as much, which the runtimes enforce.
@@ -74,7 +74,8 @@ func part(limit int64, times float64) int64 {
 	return int64(min(max(float64(limit)*times, strategies.FullShare), most))
 }
 
-// Counted returns the bound on a strategy whose instructions are counted: it has more time.
+// Counted returns the bound on a strategy whose instructions are counted: in the first version it
+// has more time.
 func (t Total) Counted() Total {
 	t.time, t.mostTime = t.slack*t.time, t.slack*t.mostTime
 	return t

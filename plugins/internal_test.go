@@ -150,6 +150,28 @@ func TestLogLines(t *testing.T) {
 	forward(nil, first) // nobody wants it
 }
 
+// TestPoolClosedAsItRests: what ends at that moment for want of work has ended after Close.
+func TestPoolClosedAsItRests(t *testing.T) {
+	t.Parallel()
+	p := NewPool(Config{Command: []string{os.Args[0], "tasks", "-"}, StartTimeout: 5 * time.Minute}, time.Nanosecond)
+	w, err := p.Take(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return len(p.idle) > 0
+	}
+	for p.Give(w); waits(); {
+		<-time.After(time.Microsecond)
+	}
+	_ = p.Close()
+	if _, err := os.Stat(w.process.folder); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its folder is there after Close: %v", err)
+	}
+}
+
 // sweep removes the folders of hosts that have ended, and no others. Not
 // parallel: it sets TMPDIR.
 func TestSweep(t *testing.T) {

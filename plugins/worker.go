@@ -190,6 +190,8 @@ type Pool struct {
 	config Config
 	rest   time.Duration // after which workers without work end; 0 for never
 
+	ending sync.Mutex // held until those that end have ended, so that Close waits for them
+
 	mu      sync.Mutex
 	idle    []*Worker
 	resting *time.Timer // ends them
@@ -258,7 +260,8 @@ func (p *Pool) Do(ctx context.Context, task string, input any, each func(output 
 	return w.Do(ctx, task, body, each)
 }
 
-// Close ends the processes that wait for work; the others end when they are given back.
+// Close ends the processes that wait for work, and waits for those that end already; the
+// others end when they are given back.
 func (p *Pool) Close() error {
 	p.end(true)
 	return nil
@@ -266,6 +269,8 @@ func (p *Pool) Close() error {
 
 // end ends the processes that wait for work, which have nothing to lose.
 func (p *Pool) end(closing bool) {
+	p.ending.Lock()
+	defer p.ending.Unlock()
 	p.mu.Lock()
 	p.closed = p.closed || closing
 	if p.resting != nil {

@@ -36,8 +36,9 @@ type processes struct {
 
 const crashLegs = 5
 
-// patient agents try again for so long that whoever is killed is back in time.
-var patient = []string{"--retries", "9", "--retry-delay", "20ms"}
+// patient agents try again for so long, two minutes, that whoever is killed five times in a row
+// on a busy machine is back in time.
+var patient = []string{"--retries", "14", "--retry-delay", "20ms"}
 
 // separately starts a manager, a referee and three players.
 func separately(t *testing.T, flags []string) *processes {

@@ -15,9 +15,9 @@ import (
 
 	pb "github.com/strategylab/strategylab/plugins/internal/strategypb"
 	"github.com/strategylab/strategylab/plugins/internal/wire"
-	"github.com/strategylab/strategylab/plugins/subprocess"
 	"github.com/strategylab/strategylab/strategies"
 	"github.com/strategylab/strategylab/strategies/batch"
+	"github.com/strategylab/strategylab/strategies/budget"
 )
 
 // progressEvery is the longest interval of looks at the steps in progress.
@@ -33,14 +33,12 @@ type session struct {
 	groups map[uint64]*seats
 
 	sending sync.Mutex
-	measure atomic.Bool // the next reply says how much processor time there was
 }
 
 // Play implements the protocol: it handles each step in a goroutine of its own
 // and ends all seats with the stream.
 func (s *server) Play(stream grpc.BidiStreamingServer[pb.PlayRequest, pb.PlayReply]) error {
 	ses := &session{server: s, stream: stream, groups: make(map[uint64]*seats)}
-	ses.measure.Store(true)
 	ctx, cancel := context.WithCancel(stream.Context())
 	ses.work.Go(func() { ses.reportProgress(ctx) })
 	err := ses.receive(ctx)
@@ -113,9 +111,7 @@ func (ses *session) cancelSteps(ids []uint64) {
 func (ses *session) send(reply *pb.PlayReply) {
 	ses.sending.Lock()
 	defer ses.sending.Unlock()
-	if ses.measure.Swap(false) {
-		reply.CpuUs = uint64(subprocess.OwnCPU().Microseconds())
-	}
+	reply.CpuUs = uint64(budget.ProcessorTime().Microseconds())
 	_ = ses.stream.Send(reply) // Recv returns the reason
 }
 
@@ -151,7 +147,7 @@ func (ses *session) reportProgress(ctx context.Context) {
 			}
 		}
 		ses.mu.Unlock()
-		if ses.measure.Store(true); len(reply.Progress) > 0 {
+		if len(reply.Progress) > 0 {
 			ses.send(reply)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"strconv"
 	"syscall"
-	"time"
 )
 
 func ownGroup() *syscall.SysProcAttr { return nil }
@@ -23,9 +22,6 @@ func PassPipe(cmd *exec.Cmd, pipe *os.File) int {
 	cmd.Stdin = pipe
 	return 0
 }
-
-// OwnCPU is not measured on this system.
-func OwnCPU() time.Duration { return 0 }
 
 // Identify knows no more than the number on this system.
 func Identify(pid int) string { return strconv.Itoa(pid) }

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // guardian reads the id of a group and waits for the end of its input. Then it kills what
@@ -54,15 +53,6 @@ func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
 func PassPipe(cmd *exec.Cmd, pipe *os.File) int {
 	cmd.ExtraFiles = []*os.File{pipe}
 	return 3
-}
-
-// OwnCPU returns the processor time of this process; 0 if the system does not say.
-func OwnCPU() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // Identify returns the number of a process that runs and, where the system says it, when it

@@ -10,10 +10,13 @@ type clock struct {
 }
 
 // lap returns the time since the last lap, 0 for the first: the processor time of the
-// process, but no more than has passed, as one goroutine uses one processor.
+// process, if it is known, but no more than has passed, as one goroutine uses one processor.
 func (c *clock) lap() time.Duration {
-	wall, processor := time.Now(), processorTime()
-	passed := min(wall.Sub(c.wall), processor-c.processor)
+	wall, processor := time.Now(), ProcessorTime()
+	passed := wall.Sub(c.wall)
+	if processor > 0 {
+		passed = min(passed, processor-c.processor)
+	}
 	if c.wall.IsZero() {
 		passed = 0
 	}

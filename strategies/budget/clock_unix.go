@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// processorTime returns the processor time of this process so far.
-func processorTime() time.Duration {
+// ProcessorTime returns the processor time of this process so far; 0 if the system does not
+// say.
+func ProcessorTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0

@@ -1083,7 +1083,7 @@ type Outcomes struct {
 	//	bit  7    a number was drawn, and is the next of number
 	How    []byte  `protobuf:"bytes,2,opt,name=how,proto3" json:"how,omitempty"`
 	Number []int64 `protobuf:"zigzag64,3,rep,packed,name=number,proto3" json:"number,omitempty"`
-	// Own points; empty if they are 3 for a win, 1 for a draw and else 0.
+	// Own points; empty means 3 for a win, 1 for a draw and else 0.
 	Points []int64 `protobuf:"zigzag64,4,rep,packed,name=points,proto3" json:"points,omitempty"`
 	// Which matches; its seat column is empty. Absent if each is the match that
 	// its seat was last asked to choose in.

@@ -71,7 +71,7 @@ func (e *Encoder) open(opens []strategies.OpenSeat, out *strategypb.Step) {
 
 func (e *Encoder) observe(outcomes []strategies.SeatOutcome, out *strategypb.Step) error {
 	o := new(strategypb.Outcomes)
-	last, latest, standard := int64(0), true, true
+	last, latest := int64(0), true
 	for i := range outcomes {
 		outcome := &outcomes[i].Outcome
 		id, m, err := e.seats.get(int64(outcomes[i].Seat))
@@ -86,14 +86,9 @@ func (e *Encoder) observe(outcomes []strategies.SeatOutcome, out *strategypb.Ste
 			o.Number = append(o.Number, int64(outcome.Number))
 		}
 		o.How = append(o.How, how)
-		standard = standard && outcome.Points == scored[outcome.Result]
+		o.Points = append(o.Points, int64(outcome.Points))
 		latest = latest && m.turn == turnOf(outcome, m.turn.Standing)
 		m.turn.Standing.Add(outcome.Result, outcome.Points)
-	}
-	if !standard {
-		for i := range outcomes {
-			o.Points = append(o.Points, int64(outcomes[i].Outcome.Points))
-		}
 	}
 	if !latest {
 		o.Of = &strategypb.Turns{}
@@ -113,7 +108,7 @@ func turnOf(o *strategies.Outcome, s strategies.Standing) strategies.Turn {
 
 func (e *Encoder) choose(turns []strategies.SeatTurn, out *strategypb.Step) error {
 	c := new(strategypb.Turns)
-	last, oneRound := int64(0), true
+	last := int64(0)
 	for i := range turns {
 		t := &turns[i].Turn
 		id, m, err := e.seats.get(int64(turns[i].Seat))
@@ -123,7 +118,6 @@ func (e *Encoder) choose(turns []strategies.SeatTurn, out *strategypb.Step) erro
 		c.Seat = append(c.Seat, int64(id)-last)
 		last = int64(id)
 		appendMatch(c, m.roster, t)
-		oneRound = oneRound && t.Round == turns[0].Turn.Round
 		if t.Standing != m.turn.Standing {
 			c.Standings = append(c.Standings, &strategypb.Standing{
 				Entry: uint32(i), Played: int64(t.Played), Wins: int64(t.Wins), Draws: int64(t.Draws),
@@ -131,9 +125,6 @@ func (e *Encoder) choose(turns []strategies.SeatTurn, out *strategypb.Step) erro
 			})
 		}
 		m.turn = *t
-	}
-	if oneRound {
-		c.Round = c.Round[:1]
 	}
 	out.Choose = c
 	return nil

@@ -71,16 +71,12 @@ func serve(s *server) {
 	if us, err := strconv.ParseInt(os.Getenv(limitKey), 10, 64); err == nil {
 		s.limit = time.Duration(us) * time.Microsecond
 	}
-	mostMessage := wire.MostMessage
-	if s.tasks != nil {
-		mostMessage = mostTask
-	}
 	watchParent()
 	goplugin.Serve(&goplugin.ServeConfig{
 		HandshakeConfig:  handshake(),
 		VersionedPlugins: map[int]goplugin.PluginSet{Version: {pluginName: &served{server: s}}},
 		GRPCServer: func(opts []grpc.ServerOption) *grpc.Server {
-			return grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(mostMessage),
+			return grpc.NewServer(append(opts, grpc.MaxRecvMsgSize(mostTask),
 				grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: heartbeat / 2}),
 				grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(window))...)
 		},

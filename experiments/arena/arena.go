@@ -168,7 +168,10 @@ func (w *worker) Play(ctx context.Context, first int, out []results.League, quar
 	}
 	defer func() { err = errors.Join(err, w.block.end(err != nil)) }()
 	if len(w.arena.batchers) > 0 {
-		return w.block.play(ctx, first, out, quarantined)
+		for at := 0; at < len(out) && err == nil; at += w.arena.opts.Block {
+			err = w.block.play(ctx, first+at, out[at:min(at+w.arena.opts.Block, len(out))], quarantined)
+		}
+		return err
 	}
 	for i := range out {
 		if err := w.block.playAlone(ctx, first+i, &out[i], quarantined); err != nil {

@@ -25,8 +25,8 @@ func Tasks() map[string]isolate.Task {
 
 // server is what a worker process plays.
 type server struct {
-	field   *field // nil while none is open: the host opens one before it plays, and closes it once
-	leagues []results.League
+	field   *field           // nil while none is open: the host opens one before it plays, and closes it once
+	leagues []results.League // room for one answer
 	encoder *chunk.Encoder
 }
 
@@ -43,7 +43,7 @@ func (s *server) open(ctx context.Context, p *isolate.Process, r openRequest, _ 
 	if s.field, err = openField(ctx, r, p); err != nil {
 		return err
 	}
-	s.leagues = make([]results.League, s.field.unit)
+	s.leagues = make([]results.League, r.Unit)
 	s.encoder, err = chunk.NewEncoder(r.Plan)
 	return err
 }
@@ -65,13 +65,10 @@ func (s *server) play(ctx context.Context, _ *isolate.Process, input []byte, rep
 	if err := json.Unmarshal(input, &r); err != nil {
 		return err
 	}
-	for at := 0; at < r.Count; at += s.field.unit {
-		leagues := s.leagues[:min(s.field.unit, r.Count-at)]
-		for next := 0; next < len(leagues); next += s.field.lockstep {
-			block := leagues[next:min(next+s.field.lockstep, len(leagues))]
-			if err := s.field.worker.Play(ctx, r.First+at+next, block, r.Quarantined); err != nil {
-				return err
-			}
+	for at := 0; at < r.Count; at += len(s.leagues) {
+		leagues := s.leagues[:min(len(s.leagues), r.Count-at)]
+		if err := s.field.worker.Play(ctx, r.First+at, leagues, r.Quarantined); err != nil {
+			return err
 		}
 		records, err := s.encoder.Encode(leagues)
 		if err != nil {
@@ -123,19 +120,16 @@ type field struct {
 	strategies []strategies.Factory // as requested
 	opened     []strategies.Factory // to close
 	worker     experiments.Worker
-	unit       int // leagues from one answer to the next
-	// lockstep is how many leagues of a unit are played at once: one unless a plugin plays.
-	// So a script that ends its process ends it for one league, without trials of others.
-	lockstep int
 }
 
 // openField opens a field. Scripts that do not play alone are loaded into p, whose log
 // receives what processes of plugins write, and at debug level what those of scripts do.
 func openField(ctx context.Context, r openRequest, p *isolate.Process) (f *field, err error) {
-	f = &field{unit: r.Unit, lockstep: 1}
+	f = new(field)
+	lockstep := 1 // so a script that ends its process ends it for one league, without trials of others
 	for _, s := range r.Strategies {
 		if s.Place != nil && s.script() == nil {
-			f.lockstep = f.unit // a plugin's end concerns all leagues that it is in
+			lockstep = r.Unit // a plugin's end concerns all leagues that it is in
 		}
 	}
 	defer func() {
@@ -150,7 +144,7 @@ func openField(ctx context.Context, r openRequest, p *isolate.Process) (f *field
 	for _, i := range r.Players {
 		players = append(players, f.strategies[i])
 	}
-	a, err := arena.New(r.Plan, players, arena.Config{Block: f.lockstep})
+	a, err := arena.New(r.Plan, players, arena.Config{Block: lockstep})
 	if err != nil {
 		return nil, err
 	}

@@ -32,26 +32,17 @@ import (
 	"github.com/strategylab/strategylab/strategies/catalog"
 )
 
-// DefaultMemory is the memory limit of a script in its worker, in bytes, on top
-// of the program itself (about 30 MiB). An experiment has up to a few hundred
-// seats of a script open at a time.
-const DefaultMemory = budget.Memory
-
-const (
-	// defaultRestarts is the number of restarts of a worker in a run.
-	defaultRestarts = 100
-	// leastMemory is the step in which Go's heap grows.
-	leastMemory = 64 << 20
-)
+// defaultRestarts is the number of restarts of a worker in a run.
+const defaultRestarts = 100
 
 // Formats wraps formats so that scripts load into worker processes, which must serve the
 // same formats. c has the command of a process that calls Serve; its memory limit is
-// DefaultMemory by default and at least 64 MiB, and it is restarted at most 100 times, or
-// without a limit if c.Workers may play instead: then such a limit would depend on which
-// process played which league. A loader, if not nil, describes scripts; their workers then
+// budget.Memory by default, on top of the program itself, and it is restarted at most 100
+// times, or without a limit if c.Workers may play instead: then such a limit would depend on
+// which process played which league. A loader, if not nil, describes scripts; their workers then
 // start when they are first needed.
 func Formats(formats []catalog.Format, c plugins.Config, loader *Loader) []catalog.Format {
-	c.Memory = max(cmp.Or(c.Memory, DefaultMemory), leastMemory)
+	c.Memory = cmp.Or(c.Memory, budget.Memory)
 	if c.Workers != nil {
 		c.Restarts = cmp.Or(c.Restarts, math.MaxInt32)
 	}

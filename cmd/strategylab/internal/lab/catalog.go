@@ -161,7 +161,7 @@ func (l Lab) pooledFormats(log *slog.Logger) ([]catalog.Format, *plugins.Pool) {
 
 // worker says how a process starts that runs scripts and carries out tasks.
 func (l Lab) worker(log *slog.Logger) plugins.Config {
-	return plugins.Config{Command: []string{l.Exe, argWorker}, Name: "worker", Memory: isolate.DefaultMemory, Env: []string{CodeVariable + "=" + l.Code}, Log: log}
+	return plugins.Config{Command: []string{l.Exe, argWorker}, Name: "worker", Memory: budget.Memory, Env: []string{CodeVariable + "=" + l.Code}, Log: log}
 }
 
 // LoadScript loads a script in a process of its own. An error that is the

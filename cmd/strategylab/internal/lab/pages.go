@@ -2,7 +2,7 @@
 
 package lab
 
-import "github.com/strategylab/strategylab/plugins/isolate"
+import "github.com/strategylab/strategylab/strategies/budget"
 
 // largePages is how many bytes of a worker's heap large pages back.
-const largePages = isolate.DefaultMemory / 2
+const largePages = budget.Memory / 2

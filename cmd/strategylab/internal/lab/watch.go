@@ -25,7 +25,7 @@ import (
 func (l Lab) serveTasks() error {
 	tasks := workers.Tasks()
 	tasks[taskCheck], tasks[taskSlips] = isolate.JSON(l.checkTask), isolate.JSON(slipsTask)
-	return isolate.Serve(isolate.ServerConfig{Formats: l.Formats(), Memory: isolate.DefaultMemory, Large: largePages, Tasks: tasks})
+	return isolate.Serve(isolate.ServerConfig{Formats: l.Formats(), Memory: budget.Memory, Large: largePages, Tasks: tasks})
 }
 
 // The tasks of a worker.

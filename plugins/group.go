@@ -57,7 +57,7 @@ func (g *group) Step(ctx context.Context, s *strategies.Step) error {
 			g.logs[id] = setup.Log
 		}
 		if setup.Totals > 0 && config.Script == nil {
-			g.costs[id] = &seatCost{total: budget.Limits{Time: 2 * config.CallTime}.Total(min(setup.Totals, 1), setup.Matches())}
+			g.costs[id] = newSeatCost(config.CallTime, setup)
 		}
 	}
 	g.begun = true
@@ -120,28 +120,43 @@ func called(s *strategies.Step) (seats []strategies.SeatID) {
 }
 
 // seatCost is what a bounded seat of a plugin has cost: how long the host waited for it. A
-// busy machine makes that several times as long, so the bound is the first, of twice the time.
+// busy machine makes that several times as long, so the first bound holds for it, of twice the
+// time. The bound of the version holds for what remains without the waits for a processor.
 // Seats of a worker count for themselves, where they run.
 type seatCost struct {
-	total budget.Total
-	spent time.Duration
+	waiting, working budget.Total // working is the zero value in the first version
+	spent            time.Duration
 }
 
-// worthCounting is the time of one call below which nobody cares.
-const worthCounting = 20 * time.Microsecond
+func newSeatCost(limit time.Duration, s *strategies.Setup) *seatCost {
+	c := &seatCost{waiting: budget.Limits{Time: 2 * limit}.Total(1, s.Matches())}
+	if s.Totals > 1 {
+		c.working = budget.Limits{Time: limit}.Total(s.Totals, s.Matches())
+	}
+	return c
+}
+
+// share returns what a seat has cost of what a league may cost.
+func (c *seatCost) share(p *process) strategies.Spent {
+	spent := c.waiting.Share(c.spent, 0)
+	if !spent.Over() && c.working.Share(c.spent, 0).Over() {
+		return c.working.Share(time.Duration(p.busy()*float64(c.spent)), 0)
+	}
+	return spent
+}
 
 // charge shares the time of a step among its calls, ends the seats that have taken more
 // than a single league may take, and reports what those cost that end.
 func (g *group) charge(s *strategies.Step, took time.Duration) {
+	g.process.waited.Add(int64(took))
 	if len(g.costs) == 0 {
 		return
 	}
 	called := called(s)
-	if each := took / time.Duration(max(1, len(called))); each >= worthCounting {
-		for _, id := range called {
-			if seat := g.costs[id]; seat != nil {
-				seat.spent += each
-			}
+	each := took / time.Duration(max(1, len(called)))
+	for _, id := range called {
+		if seat := g.costs[id]; seat != nil {
+			seat.spent += each
 		}
 	}
 	ended := slices.Clone(s.Close)
@@ -156,7 +171,7 @@ func (g *group) charge(s *strategies.Step, took time.Duration) {
 		if seat == nil || slices.ContainsFunc(s.Failed, func(e strategies.SeatError) bool { return e.Seat == id }) {
 			continue
 		}
-		if most, _ := seat.total.Most(); seat.spent > most {
+		if most, _ := seat.waiting.Most(); seat.spent > most {
 			err := strategies.Wrap(g.factory.source(), strategies.OpChoose, fmt.Errorf("%w: more than %v in one league", strategies.ErrTimeout, most))
 			s.Failed = append(s.Failed, strategies.SeatError{Seat: id, Op: strategies.OpChoose, Index: i, Err: err})
 			g.drop, ended = append(g.drop, id), append(ended, id)
@@ -164,7 +179,7 @@ func (g *group) charge(s *strategies.Step, took time.Duration) {
 	}
 	for _, id := range ended {
 		if seat := g.costs[id]; seat != nil {
-			if spent := seat.total.Share(seat.spent, 0); spent.Over() {
+			if spent := seat.share(g.process); spent.Over() {
 				s.Spent = append(s.Spent, strategies.SeatSpent{Seat: id, Spent: spent})
 			}
 			delete(g.costs, id)

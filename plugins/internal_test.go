@@ -150,6 +150,43 @@ func TestLogLines(t *testing.T) {
 	forward(nil, first) // nobody wants it
 }
 
+// TestWorkOfAPlugin: what a plugin makes the host wait counts in full unless the machine was busy.
+func TestWorkOfAPlugin(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux says how long a process has waited for a processor")
+	}
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{child: &child{cmd: &exec.Cmd{Process: self}, done: make(chan struct{})}}
+	before, _ := p.delays()
+	const waited = 100 * time.Hour // beside which what this process waits meanwhile is nothing
+	p.waited.Store(int64(waited))
+	setup := strategies.Setup{Field: make([]string, 11), Legs: 1, Totals: 2}
+	for _, tt := range []struct {
+		totals         int
+		spent, delayed time.Duration
+		over           bool
+	}{
+		{2, 200 * time.Millisecond, 0, true}, // it may work for 40 ms
+		{2, 30 * time.Millisecond, 0, false},
+		{2, 200 * time.Millisecond, waited * 9 / 10, false},
+		{2, 200 * time.Millisecond, 2 * waited, false}, // of several threads
+		{2, 500 * time.Millisecond, waited, true},      // it may keep the host waiting for 350 ms
+		{1, 200 * time.Millisecond, 0, false},
+		{1, 500 * time.Millisecond, 0, true},
+	} {
+		setup.Totals, p.delayed = tt.totals, before-tt.delayed
+		cost := newSeatCost(time.Second, &setup)
+		cost.spent = tt.spent
+		if got := cost.share(p); got.Over() != tt.over || got.Exact {
+			t.Errorf("totals %d, %v while processors were waited for %v of %v: %+v", tt.totals, tt.spent, tt.delayed, waited, got)
+		}
+	}
+}
+
 // TestPoolClosedAsItRests: what ends at that moment for want of work has ended after Close.
 func TestPoolClosedAsItRests(t *testing.T) {
 	t.Parallel()

@@ -144,14 +144,6 @@ type logLines struct {
 	lines []*pb.LogLine
 }
 
-func (l *logLines) add(line *pb.LogLine) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.lines) < mostLines {
-		l.lines = append(l.lines, line)
-	}
-}
-
 func (l *logLines) take() []*pb.LogLine {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -176,7 +168,11 @@ func (h *logHandler) Handle(_ context.Context, r slog.Record) error {
 		line.Attributes = h.append(line.Attributes, a)
 		return true
 	})
-	h.lines.add(line)
+	h.lines.mu.Lock()
+	defer h.lines.mu.Unlock()
+	if len(h.lines.lines) < mostLines {
+		h.lines.lines = append(h.lines.lines, line)
+	}
 	return nil
 }
 

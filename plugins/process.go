@@ -48,6 +48,8 @@ type process struct {
 	progress bool          // it reports the progress of long steps
 	groups   atomic.Uint64 // groups opened so far
 	cpu      atomic.Uint64 // microseconds, as the process reports
+	waited   atomic.Int64  // nanoseconds, for all steps together
+	delayed  time.Duration // of both processes, before the first step
 
 	sending sync.Mutex // held while a request is sent
 
@@ -202,6 +204,23 @@ func (p *process) fail(why error) {
 	if p.end(why); why != errStopped {
 		p.child.kill()
 	}
+}
+
+// busy returns the part of the time that the host has waited in which neither of the two
+// processes waited for a processor; 0 if the system does not say.
+func (p *process) busy() float64 {
+	delayed, known := p.delays()
+	if !known {
+		return 0
+	}
+	return 1 - float64(delayed-p.delayed)/float64(p.waited.Load())
+}
+
+// delays returns how long this process and the other have waited for a processor.
+func (p *process) delays() (time.Duration, bool) {
+	theirs, known := subprocess.Delayed(p.child.pid())
+	ours, _ := subprocess.Delayed(os.Getpid())
+	return theirs + ours, known
 }
 
 // failure returns why the process cannot be used; nil while it can.

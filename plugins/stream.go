@@ -56,6 +56,7 @@ func (p *process) open(ctx context.Context) error {
 	if p.play, err = client.Play(streaming, grpc.MaxCallRecvMsgSize(wire.MostMessage)); err != nil {
 		return fmt.Errorf("open the stream: %w", err)
 	}
+	p.delayed, _ = p.delays()
 	p.reading.Go(p.read)
 	return nil
 }

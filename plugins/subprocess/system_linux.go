@@ -34,6 +34,19 @@ func CPU(pid int) (time.Duration, bool) {
 	return time.Duration(ticks[0]+ticks[1]) * tick, err == nil
 }
 
+// Delayed returns how long the threads of a running process, together, have waited for a
+// processor; false if the system does not say.
+func Delayed(pid int) (all time.Duration, known bool) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid)) // the pattern is sound
+	for _, file := range files {
+		var ran, delayed time.Duration
+		text, _ := os.ReadFile(file) // the thread may have ended
+		n, _ := fmt.Sscan(string(text), &ran, &delayed)
+		all, known = all+delayed, known || n == 2
+	}
+	return all, known
+}
+
 // statm returns the memory that a process holds now, and that of its data, in bytes; see
 // proc(5).
 func statm(pid int) (resident, data uint64, err error) {

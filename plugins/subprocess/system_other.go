@@ -14,6 +14,9 @@ import (
 // does not say.
 func CPU(int) (time.Duration, bool) { return 0, false }
 
+// Delayed is not known on this system.
+func Delayed(int) (time.Duration, bool) { return 0, false }
+
 // Resident returns the memory that this process holds now, in bytes; those below it are
 // known on Linux only.
 func Resident() (memory uint64, processes int) {

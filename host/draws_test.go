@@ -285,7 +285,7 @@ func playVerifiable(t *testing.T, alter func(*cheat, map[string]any)) (ends map[
 	if err != nil {
 		t.Fatal(err)
 	}
-	leagues := judge.Divide(read.Evidence())
+	leagues := judge.Divide(read.Exchanges)
 	if len(leagues) != 1 || len(ends) != 4 {
 		t.Fatalf("%d leagues, %d ends", len(leagues), len(ends))
 	}

@@ -48,7 +48,7 @@ type drawTest struct {
 // Of audits the leagues of a recording. Draw is how they announced to draw, the zero value if
 // they did not. list adds the verifiable draws.
 func Of(rec *trace.Recording, draw game.Draw, list bool) (*Document, error) {
-	leagues := judge.Divide(rec.Evidence())
+	leagues := judge.Divide(rec.Exchanges)
 	if len(leagues) == 0 {
 		return nil, errors.New("the recording has no match and no table")
 	}

@@ -63,9 +63,9 @@ func played(t *testing.T, players, legs int, verifiable bool, seed uint64) *trac
 // accusations returns what the audit of the recording of one agent holds against
 // anybody.
 func accusations(rec *trace.Recording, agent string) (texts []string) {
-	own := slices.DeleteFunc(rec.Evidence(), func(x *judge.Exchange) bool { return x.Agent != agent && agent != "" })
-	for _, outcomes := range judge.Run(own, judge.Rules(judge.Options{Fair: FairDraws})) {
-		for _, o := range outcomes {
+	own := slices.DeleteFunc(slices.Clone(rec.Exchanges), func(x *trace.Exchange) bool { return x.Agent != agent && agent != "" })
+	for _, l := range judge.Divide(own) {
+		for _, o := range l.Apply(judge.Rules(judge.Options{Fair: FairDraws})) {
 			for _, f := range o.Findings {
 				if f.Answer != judge.Unusual {
 					texts = append(texts, o.ID+": "+f.Text)
@@ -113,15 +113,15 @@ func TestHonestLeaguesAreNotAccused(t *testing.T) {
 // judged applies the rules to a league of which only the numbers are known, and that the
 // choices always differ.
 func judged(numbers []int) []judge.Outcome {
-	var all []*judge.Exchange
+	var all []*trace.Exchange
 	for i, n := range numbers {
 		over := &protocol.GameOver{GameResult: &protocol.GameResult{ResultDetails: protocol.ResultDetails{
 			DrawnNumber: protocol.Some(n), Choices: map[string]protocol.Choice{"P01": protocol.Even, "P02": protocol.Odd},
 		}}}
 		over.MatchID = fmt.Sprint("M", i)
-		all = append(all, &judge.Exchange{Type: protocol.TypeGameOver, Match: over.MatchID, Request: over})
+		all = append(all, &trace.Exchange{Type: protocol.TypeGameOver, Match: over.MatchID, Request: over})
 	}
-	return judge.Run(all, judge.Rules(judge.Options{Fair: FairDraws}))[0]
+	return judge.Divide(all)[0].Apply(judge.Rules(judge.Options{Fair: FairDraws}))
 }
 
 // A league that draws from another range, and says so nowhere, is accused of nothing.

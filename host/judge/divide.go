@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
 )
 
 // Divide divides the exchanges of a recording by league, in order, and leaves
@@ -14,7 +15,7 @@ import (
 // The league of a message is the one that was announced under the id in it. In
 // the same run of the recorder any other id, or none, means the league in
 // progress: referees write ids of their own into their messages.
-func Divide(exchanges []*Exchange) []*League {
+func Divide(exchanges []*trace.Exchange) []*League {
 	next, later, announced := make([]string, len(exchanges)), map[int]string{}, map[string]bool{}
 	for i, x := range slices.Backward(exchanges) {
 		next[i] = later[x.Run] // the league that is announced after the exchange, in its run
@@ -65,7 +66,7 @@ func Divide(exchanges []*Exchange) []*League {
 }
 
 // begins reports whether a message belongs to the next league, not to this one.
-func (l *League) begins(x *Exchange) bool {
+func (l *League) begins(x *trace.Exchange) bool {
 	if invited, ok := x.Request.(*protocol.GameInvitation); ok {
 		m := l.byID[invited.MatchID]
 		return m == nil && l.completed || m != nil && m.decided
@@ -77,7 +78,7 @@ func (l *League) begins(x *Exchange) bool {
 	return false
 }
 
-func leagueOf(x *Exchange) string {
+func leagueOf(x *trace.Exchange) string {
 	for _, m := range []protocol.Message{x.Request, x.Answer} {
 		if m != nil && m.Head().LeagueID != "" {
 			return m.Head().LeagueID

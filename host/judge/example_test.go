@@ -21,8 +21,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	for _, outcomes := range judge.Run(rec.Evidence(), judge.Rules(judge.Options{})) {
-		for _, o := range outcomes {
+	for _, l := range judge.Divide(rec.Exchanges) {
+		for _, o := range l.Apply(judge.Rules(judge.Options{})) {
 			if o.Answer == judge.Broken {
 				fmt.Printf("%s: %s\n  %s\n", o.ID, o.Sentence, o.Findings[0].Text)
 			}

@@ -13,38 +13,10 @@ package judge
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/strategylab/strategylab/host/game"
-	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
 )
-
-// Exchange is a request and its answer as one agent saw them, decoded. What could not
-// be decoded is nil.
-type Exchange struct {
-	Run   int    // of the recorder, from 0
-	Agent string // who recorded
-	Sent  bool   // the agent sent the request; else it received it
-	Peer  string // the URL that was called, or the address that called
-	At    time.Time
-
-	// Type, Sender and Match come from the request; empty where it does not show them.
-	Type   protocol.Type
-	Sender string
-	Match  string
-	// Assignment reports that the request assigned a single match, which stands for an
-	// announcement of it.
-	Assignment bool
-	Request    protocol.Message
-
-	Status  int           // HTTP status of the answer; 0 if none came
-	Latency time.Duration // from the request to its end
-	Failure string        // why no usable answer came, as the agent saw it
-	Answer  protocol.Message
-	Refused error // why the answer is a refusal, or not valid
-	// Strict reports that a strict reader takes the answer. It is known of choices only.
-	Strict bool
-}
 
 // Rule is one rule of a league. Its Judge adds to a verdict what follows from the league alone.
 type Rule struct {
@@ -71,7 +43,7 @@ const (
 type Finding struct {
 	Answer    Answer // Broken, Unusual or Another
 	Text      string
-	Exchanges []*Exchange
+	Exchanges []*trace.Exchange
 }
 
 // MarshalText returns the text alone.
@@ -103,12 +75,12 @@ func (v *Verdict) answer() Answer {
 }
 
 // add adds a finding.
-func (v *Verdict) add(a Answer, shown []*Exchange, format string, args ...any) {
+func (v *Verdict) add(a Answer, shown []*trace.Exchange, format string, args ...any) {
 	v.Findings = append(v.Findings, Finding{a, fmt.Sprintf(format, args...), shown})
 }
 
 // examine counts what a rule is judged on, and adds that it is broken unless it holds.
-func (v *Verdict) examine(holds bool, shown []*Exchange, format string, args ...any) {
+func (v *Verdict) examine(holds bool, shown []*trace.Exchange, format string, args ...any) {
 	v.Examined++
 	if !holds {
 		v.add(Broken, shown, format, args...)
@@ -116,10 +88,10 @@ func (v *Verdict) examine(holds bool, shown []*Exchange, format string, args ...
 }
 
 // another adds another rule, unless it is there.
-func (v *Verdict) another(x *Exchange, format string, args ...any) {
+func (v *Verdict) another(x *trace.Exchange, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !slices.ContainsFunc(v.Findings, func(f Finding) bool { return f.Text == text }) {
-		v.add(Another, []*Exchange{x}, "%s", text)
+		v.add(Another, []*trace.Exchange{x}, "%s", text)
 	}
 }
 
@@ -150,15 +122,6 @@ func (l *League) Apply(rules []Rule) []Outcome {
 		if all[i].Answer == Broken {
 			all[i].Advice = r.Advice
 		}
-	}
-	return all
-}
-
-// Run divides exchanges by league and applies the rules to each.
-func Run(exchanges []*Exchange, rules []Rule) [][]Outcome {
-	var all [][]Outcome
-	for _, l := range Divide(exchanges) {
-		all = append(all, l.Apply(rules))
 	}
 	return all
 }

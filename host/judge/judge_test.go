@@ -101,15 +101,11 @@ func (f *faulty) Choose(ctx context.Context, t *strategies.Turn) (strategies.Cho
 // one returns what the rules say of the only league in a recording.
 func one(t *testing.T, exchanges []*trace.Exchange) []judge.Outcome {
 	t.Helper()
-	leagues := divide(exchanges)
+	leagues := judge.Divide(exchanges)
 	if len(leagues) != 1 {
 		t.Fatalf("the recording is divided into %d leagues, want 1", len(leagues))
 	}
 	return leagues[0].Apply(rules)
-}
-
-func divide(exchanges []*trace.Exchange) []*judge.League {
-	return judge.Divide((&trace.Recording{Exchanges: exchanges}).Evidence())
 }
 
 // rules find every draw fair.
@@ -143,7 +139,7 @@ func TestHonestLeague(t *testing.T) {
 				t.Errorf("recorded by %q: %s had nothing to look at", agents, c.ID)
 			}
 		}
-		league := divide(exchanges)[0]
+		league := judge.Divide(exchanges)[0]
 		if n := league.Decided(); n != want.matches {
 			t.Errorf("recorded by %q: %d results, want %d", agents, n, want.matches)
 		}
@@ -157,7 +153,7 @@ func TestHonestLeague(t *testing.T) {
 func TestLeaguesAreDivided(t *testing.T) {
 	t.Parallel()
 	xs := append(recorded(t, "P01"), recorded(t, "P01")...)
-	if n := len(divide(xs)); n != 2 {
+	if n := len(judge.Divide(xs)); n != 2 {
 		t.Errorf("divided into %d leagues, want 2", n)
 	}
 	b := write(t, false)
@@ -165,7 +161,7 @@ func TestLeaguesAreDivided(t *testing.T) {
 	a.LeagueID, x.Answer = "", &protocol.Ack{Header: protocol.Header{LeagueID: "cup"}} // only the answer names it
 	b.drop(func(x *trace.Exchange) bool { return x.Type == protocol.TypeRoundAnnouncement && x.Request != a })
 	b.anonymize()
-	if n := len(divide(b.xs)); n != 1 {
+	if n := len(judge.Divide(b.xs)); n != 1 {
 		t.Errorf("divided into %d leagues, want 1", n)
 	}
 }
@@ -309,7 +305,7 @@ func TestGapsAccuseNobody(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		xs := read(t, lose(t, lines(t)))
-		for _, e := range divide(xs) {
+		for _, e := range judge.Divide(xs) {
 			for id, texts := range findings(e.Apply(rules)) {
 				t.Errorf("league %q: %s: %q", e.ID, id, texts)
 			}

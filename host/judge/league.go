@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
 )
 
 // League is what exchanges say of one league. It is for one goroutine at a time.
@@ -14,7 +15,7 @@ type League struct {
 	results []*result // of all of them, in order
 	tables  []*table
 
-	announced, ended []*Exchange // of rounds
+	announced, ended []*trace.Exchange // of rounds
 
 	name      string // under which it is announced
 	run       int    // of its last exchange
@@ -44,7 +45,7 @@ type match struct {
 	heard     int  // index of its last announcement
 	again     bool // it was played more than once; this is one of the times
 	at        int  // index of the first exchange
-	exchanges []*Exchange
+	exchanges []*trace.Exchange
 	channels  map[string][]string // players by channel
 	calls     []*choiceCall
 	answers   map[string][]*answer // with a choice, by player
@@ -64,7 +65,7 @@ type table struct {
 	Rows     []protocol.Standing
 	Champion string // of a final table, its id; empty if none is named
 
-	x  *Exchange
+	x  *trace.Exchange
 	at int // its index
 
 	rows, ranked []*row // all, and those with a rank in its order
@@ -73,7 +74,7 @@ type table struct {
 	ordered      bool   // it is known how every match in it ended, and what is ranked counts all of them
 }
 
-func (l *League) add(x *Exchange) {
+func (l *League) add(x *trace.Exchange) {
 	var about *match
 	switch m := x.Request.(type) {
 	case nil:
@@ -136,7 +137,7 @@ func (l *League) Decided() (n int) {
 	return n
 }
 
-func isResult(x *Exchange) bool {
+func isResult(x *trace.Exchange) bool {
 	return x.Type == protocol.TypeGameOver || x.Type == protocol.TypeMatchResultReport
 }
 
@@ -163,7 +164,7 @@ func (l *League) table(t *table) {
 	l.tables = append(l.tables, t)
 }
 
-func (l *League) roundAnnouncement(x *Exchange, m *protocol.RoundAnnouncement) {
+func (l *League) roundAnnouncement(x *trace.Exchange, m *protocol.RoundAnnouncement) {
 	round := m.RoundID.Number()
 	var ids []string
 	for _, a := range m.Matches {
@@ -182,7 +183,7 @@ func (l *League) roundAnnouncement(x *Exchange, m *protocol.RoundAnnouncement) {
 
 // queried reads the schedule or the standings from the answer to a query. What cannot be
 // read is not there.
-func (l *League) queried(x *Exchange, query string) {
+func (l *League) queried(x *trace.Exchange, query string) {
 	a, ok := x.Answer.(*protocol.LeagueQueryResponse)
 	switch {
 	case !ok:
@@ -204,7 +205,7 @@ func (l *League) queried(x *Exchange, query string) {
 }
 
 // pair notes an announced match. A name that is missing stays unknown.
-func (l *League) pair(x *Exchange, id string, round int, a, b string) {
+func (l *League) pair(x *trace.Exchange, id string, round int, a, b string) {
 	m := l.match(id, round)
 	if a == "" || b == "" {
 		m.announced = true
@@ -221,7 +222,7 @@ func (l *League) pair(x *Exchange, id string, round int, a, b string) {
 	l.players[a], l.players[b] = true, true
 }
 
-func (l *League) invitation(x *Exchange, m *protocol.GameInvitation) *match {
+func (l *League) invitation(x *trace.Exchange, m *protocol.GameInvitation) *match {
 	match := l.match(m.MatchID, m.RoundID.Number())
 	if match.decided { // it begins again, as after the death of a referee
 		next := l.next(match.ID, match.Round)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
 )
 
 // places returns what an endpoint is known by, the most exact first: the address
@@ -61,7 +62,7 @@ func with(ids []string, more ...string) []string {
 }
 
 // registered learns from an accepted registration.
-func (p people) registered(x *Exchange, m *protocol.LeagueRegisterRequest) {
+func (p people) registered(x *trace.Exchange, m *protocol.LeagueRegisterRequest) {
 	if a, ok := x.Answer.(*protocol.RegisterResponse); ok {
 		p.know(a.PlayerID, places(m.Meta.ContactEndpoint)...)
 		if x.Sent {
@@ -71,10 +72,10 @@ func (p people) registered(x *Exchange, m *protocol.LeagueRegisterRequest) {
 }
 
 // recorder returns the ids of the agent that recorded an exchange.
-func (p people) recorder(x *Exchange) []string { return p.find("agent "+x.Agent, "id "+x.Agent) }
+func (p people) recorder(x *trace.Exchange) []string { return p.find("agent "+x.Agent, "id "+x.Agent) }
 
 // receiver returns the ids of the player that a request went to.
-func (p people) receiver(x *Exchange) []string {
+func (p people) receiver(x *trace.Exchange) []string {
 	if !x.Sent {
 		return p.recorder(x)
 	}
@@ -83,7 +84,7 @@ func (p people) receiver(x *Exchange) []string {
 
 // channel is the way between a match and one of its players, as the recording
 // shows it.
-func channel(x *Exchange) string {
+func channel(x *trace.Exchange) string {
 	if !x.Sent {
 		return "in " + x.Agent
 	}
@@ -180,7 +181,7 @@ func (m *match) named(message protocol.Message) (id string, toPlayer bool) {
 // playerOf returns the player of an exchange with the referee, and whether it is the receiver:
 // then as far as the exchange itself shows it, by the id in the request, by its opponent, by the
 // place it was sent to, by its answer. It returns "" if that is unknown or ambiguous.
-func (l *League) playerOf(m *match, x *Exchange) (id string, receives bool) {
+func (l *League) playerOf(m *match, x *trace.Exchange) (id string, receives bool) {
 	said, receives := m.named(x.Request)
 	if !receives {
 		if ids := l.people.recorder(x); x.Sent && len(ids) > 0 {

@@ -8,11 +8,12 @@ import (
 
 	"github.com/strategylab/strategylab/host/draws"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
 )
 
 // choiceCall is a request for a choice.
 type choiceCall struct {
-	x        *Exchange
+	x        *trace.Exchange
 	player   string
 	deadline time.Time     // by the referee's clock
 	given    time.Duration // until then, 0 if the call does not say
@@ -20,7 +21,7 @@ type choiceCall struct {
 
 // answer is the choice of a player.
 type answer struct {
-	x      *Exchange
+	x      *trace.Exchange
 	player string
 	choice protocol.Choice
 	call   *choiceCall   // that it answers, nil if unknown
@@ -39,15 +40,15 @@ type result struct {
 	AtFault             []string // in a technical loss
 	Conflict            string   // how the message contradicts itself
 
-	whole bool      // it states status and winner of the match, not of its receiver
-	x     *Exchange // the message
+	whole bool            // it states status and winner of the match, not of its receiver
+	x     *trace.Exchange // the message
 }
 
 // toManager is the receiver of reports.
 const toManager = "the manager"
 
 // interpret reads an exchange about a match whose players have been identified.
-func (l *League) interpret(m *match, x *Exchange) {
+func (l *League) interpret(m *match, x *trace.Exchange) {
 	player, receives := l.playerOf(m, x)
 	if receives {
 		player = m.only(m.channels[channel(x)]...) // two ids are nobody's
@@ -83,7 +84,7 @@ func (l *League) interpret(m *match, x *Exchange) {
 }
 
 // answered notes a choice, and the nonce in it. A player has one nonce for a match.
-func (m *match) answered(x *Exchange, player string, r *protocol.ChooseParityResponse) {
+func (m *match) answered(x *trace.Exchange, player string, r *protocol.ChooseParityResponse) {
 	if r.DrawNonce != "" {
 		m.nonces[player] = r.DrawNonce
 	}
@@ -124,7 +125,7 @@ func (m *match) byTheBook(a *answer) bool {
 
 // result reads a result that was sent to the manager or to a player, "" if it is unknown to whom: who
 // has won, how, and who is at fault, in the words of the protocol. Others are unknown.
-func (l *League) result(m *match, x *Exchange, self string) *result {
+func (l *League) result(m *match, x *trace.Exchange, self string) *result {
 	t := &result{match: m, To: cmp.Or(self, "a player"), x: x}
 	meant, personal := "", false // who has won if a win has no winner; whether the words are for the receiver
 	switch r := x.Request.(type) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
 )
 
 // row is a player's line of a table, and what the player's results before the table add up to.
@@ -29,7 +30,7 @@ type record struct {
 	of        [3]int // wins, ties, losses
 	technical bool   // technical losses are among them, its own or of others
 	walkover  bool   // it won by one
-	shown     []*Exchange
+	shown     []*trace.Exchange
 	unclear   bool // a match has an unknown result, or several
 	recorded  int  // results, also those after the table
 	place     int  // by the order of the protocol, if that is known; by the numbers until all is added up
@@ -237,7 +238,7 @@ func (l *League) ranks(v *Verdict) {
 		}
 		for i := 1; followed < 0 && i < len(t.ranked); i++ {
 			if a, b := t.ranked[i-1], t.ranked[i]; b.Points > a.Points {
-				v.add(Broken, []*Exchange{t.x}, "%s: rank %d with %s is below rank %d with %d", t.name(), b.Rank, count(b.Points, "point"), a.Rank, a.Points)
+				v.add(Broken, []*trace.Exchange{t.x}, "%s: rank %d with %s is below rank %d with %d", t.name(), b.Rank, count(b.Points, "point"), a.Rank, a.Points)
 			}
 		}
 	}
@@ -288,7 +289,7 @@ func (l *League) champions(v *Verdict) {
 			v.unknown("the champion's row in the final table")
 		default:
 			first := t.ranked[0]
-			v.examine(t.ranked[i].Rank <= first.Rank, []*Exchange{t.x}, "the champion is %s, but %s is first in the final table", t.Champion, first.PlayerID)
+			v.examine(t.ranked[i].Rank <= first.Rank, []*trace.Exchange{t.x}, "the champion is %s, but %s is first in the final table", t.Champion, first.PlayerID)
 		}
 	}
 }
@@ -382,7 +383,7 @@ func (l *League) byes(v *Verdict) {
 // totals compares what the ends of rounds and of the league count with what was announced
 // and how it ended. Other leagues count technical losses among the wins.
 func (l *League) totals(v *Verdict) {
-	compare := func(x *Exchange, what string, stated protocol.Opt[int], want int) {
+	compare := func(x *trace.Exchange, what string, stated protocol.Opt[int], want int) {
 		if n, ok := stated.Get(); ok {
 			v.Examined++
 			if n != want {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/protocol"
+	"github.com/strategylab/strategylab/host/trace"
 )
 
 // choices: a player that was called twice may have given two choices, of which the
@@ -27,7 +28,7 @@ func (l *League) choices(v *Verdict) {
 			case !same && !slices.ContainsFunc(given, t.inTime):
 				v.unknown("whether an answer came in time")
 			default:
-				v.examine(same, []*Exchange{given[0].x, t.x}, "%s: %s answered %s, but %s received %s", t.ID, player, given[0].choice, t.To, reported)
+				v.examine(same, []*trace.Exchange{given[0].x, t.x}, "%s: %s answered %s, but %s received %s", t.ID, player, given[0].choice, t.To, reported)
 			}
 		}
 	}
@@ -36,7 +37,7 @@ func (l *League) choices(v *Verdict) {
 // numbers: other numbers than those of the protocol are another rule, unless they
 // contradict the draw that the league announced.
 func (l *League) numbers(v *Verdict, announced game.Draw) {
-	var strange []*Exchange // that have a number where nothing was drawn
+	var strange []*trace.Exchange // that have a number where nothing was drawn
 	for _, t := range l.results {
 		n, drawn := t.DrawnNumber.Get()
 		if !drawn && !t.technical() {
@@ -51,9 +52,9 @@ func (l *League) numbers(v *Verdict, announced game.Draw) {
 			strange = append(strange, t.x)
 		case t.technical():
 		case err == nil && said != game.ParityOf(n):
-			v.add(Broken, []*Exchange{t.x}, "%s: %s received that %d is %s", t.ID, t.To, n, said)
+			v.add(Broken, []*trace.Exchange{t.x}, "%s: %s received that %d is %s", t.ID, t.To, n, said)
 		case announced.Size() > 0 && !possible:
-			v.add(Broken, []*Exchange{t.x}, "%s: %s received the number %d, which %s never gives", t.ID, t.To, n, announced)
+			v.add(Broken, []*trace.Exchange{t.x}, "%s: %s received the number %d, which %s never gives", t.ID, t.To, n, announced)
 		}
 	}
 	if len(strange) > 0 {
@@ -92,7 +93,7 @@ func (l *League) scoring(v *Verdict) {
 		verdict, missing := t.facts()
 		switch {
 		case t.Conflict != "":
-			v.examine(false, []*Exchange{t.x}, "%s: the result that %s received contradicts itself: %s", t.ID, t.To, t.Conflict)
+			v.examine(false, []*trace.Exchange{t.x}, "%s: the result that %s received contradicts itself: %s", t.ID, t.To, t.Conflict)
 			continue
 		case missing == "" && !t.Decided && len(t.Score) == 0:
 			missing = "the winner, or to whom the result was sent"
@@ -107,7 +108,7 @@ func (l *League) scoring(v *Verdict) {
 			winner = t.Players[i]
 		}
 		if t.Decided && t.Winner != winner {
-			v.add(Broken, []*Exchange{t.x}, "%s: with %s, %s and the number %d the winner is %s, but %s received %s",
+			v.add(Broken, []*trace.Exchange{t.x}, "%s: with %s, %s and the number %d the winner is %s, but %s received %s",
 				t.ID, t.side(0), t.side(1), t.DrawnNumber.Value(), nobody(winner), t.To, nobody(t.Winner))
 			continue
 		}
@@ -118,7 +119,7 @@ func (l *League) scoring(v *Verdict) {
 			case verdict.Technical():
 				v.another(t.x, "technical losses give other points")
 			default:
-				v.add(Broken, []*Exchange{t.x}, "%s: %s gets %s, but %s received %d", t.ID, t.Players[i], count(points[kind], "point"), t.To, reported)
+				v.add(Broken, []*trace.Exchange{t.x}, "%s: %s gets %s, but %s received %d", t.ID, t.Players[i], count(points[kind], "point"), t.To, reported)
 			}
 		}
 	}
@@ -217,7 +218,7 @@ func (l *League) sameResult(v *Verdict) {
 			continue
 		}
 		differ := drawn && n != k || decided && first.Winner != t.Winner || first.whole && t.whole && first.Status != t.Status
-		v.examine(!differ, []*Exchange{first.x, t.x}, "%s: %s received %s; %s received %s", t.ID, first.To, first, t.To, t)
+		v.examine(!differ, []*trace.Exchange{first.x, t.x}, "%s: %s received %s; %s received %s", t.ID, first.To, first, t.To, t)
 	}
 }
 
@@ -249,7 +250,7 @@ func (l *League) offences(v *Verdict) {
 			case technical && !t.byTheBook(a):
 				v.unknown("whether the referee had to take an answer that is not by the book")
 			case t.inTime(a):
-				v.examine(!technical, []*Exchange{a.x, t.x}, "%s: %s answered %s after %v and still got a technical loss; the referee's reason: %s",
+				v.examine(!technical, []*trace.Exchange{a.x, t.x}, "%s: %s answered %s after %v and still got a technical loss; the referee's reason: %s",
 					t.ID, player, a.choice, a.after.Round(time.Millisecond), cmp.Or(t.Reason, "none"))
 			}
 		}
@@ -299,7 +300,7 @@ func (l *League) deadlines(v *Verdict) {
 				continue
 			}
 			early := call.deadline.Sub(signed)
-			v.examine(early <= slack || x.At.Sub(call.x.At) >= call.given-slack, []*Exchange{call.x, x},
+			v.examine(early <= slack || x.At.Sub(call.x.At) >= call.given-slack, []*trace.Exchange{call.x, x},
 				"%s: a timeout of %s was reported %v before the deadline %s", m.ID, player, early, protocol.Timestamp(call.deadline))
 		}
 	}

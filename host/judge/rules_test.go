@@ -62,7 +62,7 @@ func TestBookIsHonest(t *testing.T) {
 		if diff := cmp.Diff(examined, got); diff != "" {
 			t.Errorf("sealed %t: examined (-want +got)\n%s", sealed, diff)
 		}
-		l := divide(xs)[0]
+		l := judge.Divide(xs)[0]
 		if l.ID != "cup" || l.Decided() != 3 {
 			t.Errorf("the league is %q with %d matches", l.ID, l.Decided())
 		}

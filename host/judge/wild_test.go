@@ -275,14 +275,14 @@ func TestMatchThatBeginsAgain(t *testing.T) {
 	if diff := cmp.Diff(map[string][]string{}, findings(r)); diff != "" {
 		t.Errorf("findings (-want +got)\n%s", diff)
 	}
-	if n := divide(b.xs)[0].Decided(); n != 4 || check(t, r, "same-result").Examined != 8 {
+	if n := judge.Divide(b.xs)[0].Decided(); n != 4 || check(t, r, "same-result").Examined != 8 {
 		t.Errorf("%d matches, %d comparisons; want 4 and 8", n, check(t, r, "same-result").Examined)
 	}
 	if got := check(t, r, "standings"); got.Examined != 4 {
 		t.Errorf("%d rows are examined, want those of P03 in four tables", got.Examined)
 	}
 	var numbers []int
-	for _, d := range divide(b.xs)[0].Draws() {
+	for _, d := range judge.Divide(b.xs)[0].Draws() {
 		numbers = append(numbers, d.Number)
 	}
 	if want := []int{8, 9, 7, 3}; !slices.Equal(numbers, want) {
@@ -330,7 +330,7 @@ func TestIdsOfAnEarlierRound(t *testing.T) {
 			x.Match, x.Request.Head().MatchID = "M1", "M1"
 		}
 	}
-	if got := findings(one(t, b.xs)); len(got) > 0 || divide(b.xs)[0].Decided() != 2 {
-		t.Errorf("%d matches; findings %v", divide(b.xs)[0].Decided(), got)
+	if got := findings(one(t, b.xs)); len(got) > 0 || judge.Divide(b.xs)[0].Decided() != 2 {
+		t.Errorf("%d matches; findings %v", judge.Divide(b.xs)[0].Decided(), got)
 	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/dialect"
 	"github.com/strategylab/strategylab/host/jsonrpc"
-	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
@@ -32,31 +31,38 @@ type Recording struct {
 	Torn bool
 }
 
-// Exchange is a request and its answer as one agent saw them: what they say, for those
-// who judge it, and how they were on the wire.
+// Exchange is a request and its answer as one agent saw them: what they say, and how they were on
+// the wire.
 type Exchange struct {
-	judge.Exchange
+	Run   int    // of the recorder, from 0
+	Agent string // who recorded
+	Sent  bool   // the agent sent the request; else it received it
+	Peer  string // the URL that was called, or the address that called
+	At    time.Time
+	Raw   []byte // the request, tokens masked
 
-	// Dialect and Method are empty where the request does not show them.
-	Dialect string
-	Method  string
+	// What follows comes from the request; empty where it does not show it.
+	Dialect, Method string
+	Type            protocol.Type
+	Sender, Match   string
+	// Assignment reports that the request assigned a single match, which stands for an
+	// announcement of it.
+	Assignment bool
+	Request    protocol.Message
 	// Invalid is why Request is nil: the rules of tolerant mode that the request breaks.
 	Invalid error
-	Raw     []byte // the request, tokens masked
 
 	// Answered reports whether the recording has the end of the exchange. What comes
 	// from the answer is zero if not.
 	Answered  bool
+	Status    int           // HTTP status of the answer; 0 if none came
+	Latency   time.Duration // from the request to its end
+	Failure   string        // why no usable answer came, as the agent saw it
 	RawAnswer []byte
-}
-
-// Evidence returns the exchanges of a recording for those who judge them.
-func (rec *Recording) Evidence() []*judge.Exchange {
-	all := make([]*judge.Exchange, len(rec.Exchanges))
-	for i, x := range rec.Exchanges {
-		all[i] = &x.Exchange
-	}
-	return all
+	Answer    protocol.Message // nil if there is none that can be decoded
+	Refused   error            // why the answer is a refusal, or not valid
+	// Strict reports that a strict reader takes the answer. It is known of choices only.
+	Strict bool
 }
 
 // Read reads a recording. It fails at the first line that does not belong to

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
@@ -231,7 +230,7 @@ func TestLongListsAreCut(t *testing.T) {
 			m.Matches = append(m.Matches, protocol.AnnouncedMatch{MatchID: "M", PlayerAID: "A", PlayerBID: "B"})
 		}
 		var b bytes.Buffer
-		if err := trace.Show(&b, []*trace.Exchange{{Exchange: judge.Exchange{Type: protocol.TypeRoundAnnouncement, Request: m, At: clock()}}}, trace.Format{}); err != nil {
+		if err := trace.Show(&b, []*trace.Exchange{{Type: protocol.TypeRoundAnnouncement, Request: m, At: clock()}}, trace.Format{}); err != nil {
 			t.Fatal(err)
 		}
 		line, _, _ := strings.Cut(b.String(), "\n")

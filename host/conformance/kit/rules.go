@@ -18,6 +18,7 @@ import (
 	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
+	"github.com/strategylab/strategylab/host/trace"
 )
 
 // Frame says how a request is not JSON-RPC, "" if it is. It reads the whole document.
@@ -243,13 +244,12 @@ func (t *T) stall() net.Conn {
 // be judged, that messages of a type lack what that takes. Where nothing can be judged, it returns
 // what is missing.
 func (t *T) Judge(messages []*Message, typ protocol.Type, all bool, rules ...string) (missing string) {
-	var exchanges []*judge.Exchange
-	source := map[*judge.Exchange]*Message{}
+	var exchanges []*trace.Exchange
+	source := map[*trace.Exchange]*Message{}
 	for _, m := range messages {
-		x := &m.Exchange.Exchange
-		exchanges, source[x] = append(exchanges, x), m
+		exchanges, source[m.Exchange] = append(exchanges, m.Exchange), m
 	}
-	show := func(all []*judge.Exchange, of func(*judge.Exchange) bool) {
+	show := func(all []*trace.Exchange, of func(*trace.Exchange) bool) {
 		for _, x := range all {
 			if m := source[x]; m.Raw != nil && of(x) {
 				t.Show(m)
@@ -257,20 +257,24 @@ func (t *T) Judge(messages []*Message, typ protocol.Type, all bool, rules ...str
 		}
 	}
 	asked := slices.DeleteFunc(judge.Rules(judge.Options{Draw: game.FairDraw()}), func(r judge.Rule) bool { return !slices.Contains(rules, r.ID) })
+	var outcomes []judge.Outcome
+	for _, l := range judge.Divide(exchanges) {
+		outcomes = append(outcomes, l.Apply(asked)...)
+	}
 	examined, lacks := 0, []string(nil)
-	for _, o := range slices.Concat(judge.Run(exchanges, asked)...) {
+	for _, o := range outcomes {
 		for _, f := range o.Findings {
 			if len(f.Exchanges) == 0 {
 				f.Exchanges = exchanges
 			}
-			show(f.Exchanges, func(*judge.Exchange) bool { return true })
+			show(f.Exchanges, func(*trace.Exchange) bool { return true })
 			t.Fail("%s", f.Text)
 		}
 		examined, lacks = examined+o.Examined, append(lacks, o.Missing...)
 	}
 	switch {
 	case len(lacks) > 0 && all:
-		show(exchanges, func(x *judge.Exchange) bool { return x.Type == typ })
+		show(exchanges, func(x *trace.Exchange) bool { return x.Type == typ })
 		t.Fail("%s lacks, or does not agree with, %s", typ, lacks[0])
 	case examined == 0:
 		return cmp.Or(strings.Join(lacks, "; "), "it")

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
-	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
@@ -36,7 +35,7 @@ func (t T) evidence(typ protocol.Type) (shown []*kit.Message) {
 		shown = append(shown, &m.Message)
 	}
 	if !ended {
-		shown = append(shown, &kit.Message{Exchange: &trace.Exchange{Exchange: judge.Exchange{Type: theEnd, Request: new(protocol.LeagueCompleted)}}})
+		shown = append(shown, &kit.Message{Exchange: &trace.Exchange{Type: theEnd, Request: new(protocol.LeagueCompleted)}})
 	}
 	return shown
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/dialect"
-	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/trace"
 )
@@ -158,10 +157,10 @@ func judged(rule string, all bool, scenarios []string, results ...protocol.Type)
 	return func(t *T) {
 		var messages []*kit.Message
 		look := func(t *T) {
-			messages = append(messages, &kit.Message{Exchange: &trace.Exchange{Exchange: judge.Exchange{
+			messages = append(messages, &kit.Message{Exchange: &trace.Exchange{
 				Agent: "manager", Sent: true, Peer: t.T.Session.URL, Type: protocol.TypeRoundAnnouncement,
 				Sender: kit.ManagerName, Request: t.announcement(t.match), Status: http.StatusOK,
-			}}})
+			}})
 			for _, s := range t.messages() {
 				if !slices.Contains(results, s.Type) && (s.Type == protocol.TypeGameOver || s.Type == protocol.TypeMatchResultReport) {
 					continue

@@ -13,7 +13,6 @@ import (
 	"github.com/strategylab/strategylab/host"
 	agents "github.com/strategylab/strategylab/host/agent"
 	"github.com/strategylab/strategylab/host/jsonrpc"
-	"github.com/strategylab/strategylab/host/judge"
 	"github.com/strategylab/strategylab/host/manager"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
@@ -198,8 +197,8 @@ func TestRepeatedCallGetsTheLastAnswer(t *testing.T) {
 func TestPart(t *testing.T) {
 	t.Parallel()
 	rec := &trace.Recording{Exchanges: []*trace.Exchange{
-		{Exchange: judge.Exchange{Agent: "REF01", Sent: true, Match: "R1M1"}}, {Exchange: judge.Exchange{Agent: "P01"}},
-		{Exchange: judge.Exchange{Agent: "launcher", Sent: true}},
+		{Agent: "REF01", Sent: true, Match: "R1M1"}, {Agent: "P01"},
+		{Agent: "launcher", Sent: true},
 	}}
 	for agent, n := range map[string]int{"P01": 1, "REF01": 1, "": 0, "P02": 0, "launcher": 0} {
 		if part, agents := playback.Part(rec, agent); len(part) != n || !slices.Equal(agents, []string{"P01", "REF01"}) {

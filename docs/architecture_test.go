@@ -35,8 +35,8 @@ var may = map[string][]string{
 	"host/wire/discovery": {"host/protocol", "host/rawjson"},
 	"host/wire":           {"host/dialect", "host/jsonrpc", "host/protocol", "host/rawjson", "host/wire/discovery", "host/wire/eventlog", "host/wire/schema"},
 	"host/agent":          {"host/credential", "host/dialect", "host/disk", "host/game", "host/journal", "host/jsonrpc", "host/protocol", "host/wire"},
-	"host/judge":          {"host/draws", "host/game", "host/protocol"},
-	"host/trace":          {"host/credential", "host/dialect", "host/jsonrpc", "host/judge", "host/protocol", "host/rawjson"},
+	"host/trace":          {"host/credential", "host/dialect", "host/jsonrpc", "host/protocol", "host/rawjson"},
+	"host/judge":          {"host/draws", "host/game", "host/protocol", "host/trace"},
 
 	// floor 2: what runs strategies, and the agents
 	"strategies/batch":      {"host/game", "strategies", "strategies/seat"},
@@ -86,8 +86,8 @@ var may = map[string][]string{
 	"host/trace/playback":      {"analysis/words", "host", "host/jsonrpc", "host/protocol", "host/trace"},
 	"host/conformance/kit":     {"host/agent", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/judge", "host/player", "host/protocol", "host/rawjson", "host/referee", "host/trace", "host/wire", "strategies/builtin"},
 	"host/conformance/player":  {"host/conformance/kit", "host/credential", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/player", "host/protocol", "host/rawjson", "host/referee", "host/wire"},
-	"host/conformance/referee": {"host/agent", "host/conformance/kit", "host/credential", "host/dialect", "host/draws", "host/game", "host/judge", "host/player", "host/protocol", "host/trace"},
-	"host/conformance/manager": {"host", "host/agent", "host/conformance/kit", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/judge", "host/player", "host/protocol", "host/rawjson", "host/referee", "host/trace", "host/wire", "strategies"},
+	"host/conformance/referee": {"host/agent", "host/conformance/kit", "host/credential", "host/dialect", "host/draws", "host/game", "host/player", "host/protocol", "host/trace"},
+	"host/conformance/manager": {"host", "host/agent", "host/conformance/kit", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/player", "host/protocol", "host/rawjson", "host/referee", "host/trace", "host/wire", "strategies"},
 	"host/conformance":         {"host/conformance/kit", "host/conformance/manager", "host/conformance/player", "host/conformance/referee"},
 
 	// beside them: what counts, knowing nothing of how it was played

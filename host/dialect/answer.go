@@ -51,8 +51,10 @@ type Refusal struct {
 }
 
 // Error returns the refusal for a log.
-func (r *Refusal) Error() string {
-	s := "protocol: the peer refuses"
+func (r *Refusal) Error() string { return "protocol: the peer refuses" + r.Words() }
+
+// Words returns what the peer has said, to follow a verb; empty if that is nothing.
+func (r *Refusal) Words() (s string) {
 	if r.Code != "" {
 		s += ": " + string(r.Code) + " " + r.Code.Name()
 	}

@@ -201,7 +201,7 @@ func TestSelectAndShow(t *testing.T) {
 		"12:00:00.000  REF01 -> player:P01  GAME_INVITATION R1M1: PLAYER_A against P02  [contracts]\n" +
 		"                                   = GAME_JOIN_ACK: joins, 0s\n" +
 		"12:00:00.000  127.0.0.1:99 -> P01  ping  [contracts]  (not a league.v2 message)\n" +
-		"                                   = refused: E047 UNKNOWN_MESSAGE_TYPE (-32601), what?, 1.5ms\n"
+		"                                   = refused: E047 UNKNOWN_MESSAGE_TYPE (JSON-RPC -32601): what?, 1.5ms\n"
 	if b.String() != want {
 		t.Errorf("shown as\n%swant\n%s", b.String(), want)
 	}

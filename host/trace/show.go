@@ -173,28 +173,16 @@ func (x *Exchange) outcome() string {
 		}
 		return text
 	case x.Refused != nil:
-		return x.refusal()
+		if refused, ok := errors.AsType[*dialect.Refusal](x.Refused); ok {
+			return "refused" + refused.Words()
+		}
+		return fmt.Sprintf("HTTP %d, an answer that breaks the rules: %v", x.Status, x.Refused)
 	case x.Failure != "":
 		return "no answer: " + x.Failure
 	case x.Status == 0:
 		return "no answer"
 	}
 	return fmt.Sprintf("HTTP %d, an empty answer", x.Status)
-}
-
-func (x *Exchange) refusal() string {
-	refused, ok := errors.AsType[*dialect.Refusal](x.Refused)
-	if !ok {
-		return fmt.Sprintf("HTTP %d, an answer that breaks the rules: %v", x.Status, x.Refused)
-	}
-	text := "refused" + around(": ", string(refused.Code), " "+refused.Code.Name())
-	if refused.RPC != 0 {
-		text += fmt.Sprintf(" (%d)", refused.RPC)
-	}
-	if refused.Message != "" && refused.Message != refused.Code.Name() {
-		text += ", " + refused.Message
-	}
-	return text
 }
 
 // summary describes the content of a message in a few words, empty where the

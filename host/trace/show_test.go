@@ -102,7 +102,7 @@ func TestOutcome(t *testing.T) {
 		{"no JSON", 502, "<html>", "HTTP 502, an answer that breaks the rules: "},
 		{"nothing", 204, "", "HTTP 204, an empty answer"},
 		{"no answer", 0, "", "no answer"},
-		{"a refusal with a code", 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32001,"message":"no","data":{"error_code":"E012","error_name":"AUTH_TOKEN_INVALID"}}}`, "refused: E012 AUTH_TOKEN_INVALID (-32001)"},
+		{"a refusal with a code", 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32001,"message":"no","data":{"error_code":"E012","error_name":"AUTH_TOKEN_INVALID"}}}`, "refused: E012 AUTH_TOKEN_INVALID (JSON-RPC -32001)"},
 		{"a refusal with a detail", 200, `{"jsonrpc":"2.0","id":7,"error":{"code":-32001,"message":"no","data":{"error_code":"E012","detail":"that is another's"}}}`, "that is another's"},
 	} {
 		if got := x.Outcome(); got != "the recording ends before the answer" {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/protocol"
 	"github.com/strategylab/strategylab/host/rawjson"
 )
@@ -94,20 +95,13 @@ func Object(raw []byte) Fields {
 	return document(raw)
 }
 
-// Reply is the HTTP response to a message.
-type Reply struct {
-	Status int
-	Header http.Header
-	Body   []byte
-	Took   time.Duration
-	Err    error // why no response arrived; Status is 0 then
-}
-
 // Answer is a decoded reply. It is read more leniently than the protocol asks
 // for, because it is for the checks to say what is wrong with it.
 type Answer struct {
-	Reply
-	// Document is the whole body, nil if that is not a JSON object.
+	jsonrpc.Reply
+	Took time.Duration
+	Err  error // why no reply arrived; that is empty then
+	// Document is the whole body, or the last event of a stream, nil if that is not a JSON object.
 	Document Fields
 	// Wrapping is the name of the dialect of the answer, or "request" for an
 	// answer that is itself a request.
@@ -129,8 +123,8 @@ type Answer struct {
 
 // ReadAnswer decodes a reply. It finds the message in the document, and out whether the answer is a
 // refusal, in any form.
-func ReadAnswer(r Reply) *Answer {
-	a := &Answer{Reply: r, Document: document(r.Body)}
+func ReadAnswer(r jsonrpc.Reply) *Answer {
+	a := &Answer{Reply: r, Document: document(r.Document())}
 	switch doc := a.Document; {
 	case doc == nil:
 	case doc.Has("error"):
@@ -151,7 +145,7 @@ func ReadAnswer(r Reply) *Answer {
 		a.Message, a.Wrapping = doc, dialect.Bare.Name
 		a.Refused = saysNo(a.Message)
 	}
-	if a.Err == nil && a.Status >= http.StatusBadRequest && len(a.Body) > 0 && !a.readable() {
+	if a.Status >= http.StatusBadRequest && len(a.Body) > 0 && !a.readable() {
 		a.Refused, a.Plain = true, true
 		if a.Document == nil || !a.Message.Has("detail") {
 			a.Reason = cmp.Or(a.Reason, Printable(a.Body[:min(len(a.Body), 200)]))
@@ -244,7 +238,7 @@ func Printable(b []byte) string {
 // Read returns what our own tolerant agents read in the answer to a message of a
 // type, nil where they read none.
 func (a *Answer) Read(typ protocol.Type) protocol.Message {
-	parts, err := dialect.ParseAnswer(a.Status, a.Body)
+	parts, err := dialect.ParseAnswer(a.Status, a.Reply.Document())
 	if err != nil {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
 	"github.com/strategylab/strategylab/host/dialect"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
 // FuzzReadAnswer reads whatever an agent may answer.
@@ -31,7 +32,7 @@ func FuzzReadAnswer(f *testing.F) {
 		f.Add(500, []byte(body))
 	}
 	f.Fuzz(func(t *testing.T, status int, body []byte) {
-		a := kit.ReadAnswer(kit.Reply{Status: status, Body: body})
+		a := kit.ReadAnswer(jsonrpc.Reply{Status: status, Body: body})
 		if a.String() == "" {
 			t.Errorf("nothing is said of %q", body)
 		}
@@ -71,7 +72,7 @@ func TestRefusals(t *testing.T) {
 			200, false, false, false, "a GAME_OVER_ACK"},
 		`{"jsonrpc":"2.0","id":1,"result":{"status":"ok"}}`: {200, false, false, false, "HTTP 200 with a message without message_type"},
 	} {
-		a := kit.ReadAnswer(kit.Reply{Status: want.status, Body: []byte(body)})
+		a := kit.ReadAnswer(jsonrpc.Reply{Status: want.status, Body: []byte(body)})
 		if a.Refused != want.refused || a.Plain != want.plain || a.UnknownMessage() != want.unknown || a.String() != want.text {
 			t.Errorf("%s: refused %v, plain %v, unknown %v, %q", body, a.Refused, a.Plain, a.UnknownMessage(), a)
 		}
@@ -117,14 +118,14 @@ func TestAnswersAreJudged(t *testing.T) {
 		{"equal", statusIs, 200, `{"result":{"status":7}}`, kit.Failed, `status is 7, want "acknowledged"`},
 		{"equal", statusIs, 200, `{"result":{"x":7}}`, kit.Failed, `status is missing, want "acknowledged"`},
 	} {
-		check := kit.Check{ID: "a." + c.name, Run: func(t *kit.T) { c.judge(t, kit.ReadAnswer(kit.Reply{Status: c.status, Body: []byte(c.body)})) }}
+		check := kit.Check{ID: "a." + c.name, Run: func(t *kit.T) { c.judge(t, kit.ReadAnswer(jsonrpc.Reply{Status: c.status, Body: []byte(c.body)})) }}
 		if o := s.Run(t.Context(), noPeers{}, check, nil); o.Status != c.want || o.Detail != c.detail {
 			t.Errorf("%s, HTTP %d %s: %s, %q; want %s, %q", c.name, c.status, c.body, o.Status, o.Detail, c.want, c.detail)
 		}
 	}
 	// A stranger may refuse: the finding is that it is not registered.
 	peers := newHost(t, s, kit.Player)
-	check := kit.Check{ID: "a.stranger", Run: func(t *kit.T) { accepts(t, kit.ReadAnswer(kit.Reply{Status: 200, Body: []byte(refused)})) }}
+	check := kit.Check{ID: "a.stranger", Run: func(t *kit.T) { accepts(t, kit.ReadAnswer(jsonrpc.Reply{Status: 200, Body: []byte(refused)})) }}
 	if o := s.Run(t.Context(), peers, check, nil); o.Status != kit.Skipped || !strings.Contains(o.Detail, "not registered with this manager") {
 		t.Errorf("%s, %q; want it skipped, because the agent is not registered", o.Status, o.Detail)
 	}

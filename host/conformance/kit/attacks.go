@@ -112,7 +112,7 @@ func refusesByCode(t *T, all []Attack, sample Sample) {
 }
 
 func refusesGet(t *T) {
-	a, _ := t.post(t.ctx, &jsonrpc.Outgoing{Method: http.MethodGet, URL: t.Session.URL})
+	a := t.post(t.ctx, &jsonrpc.Outgoing{Method: http.MethodGet, URL: t.Session.URL})
 	if a.Err != nil {
 		t.Fail("the connection was dropped instead of answered: %v", a.Err)
 	}

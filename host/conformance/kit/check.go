@@ -101,7 +101,8 @@ type T struct {
 	Evidence    []Evidence // of the exchanges so far
 	ctx         context.Context
 	note        string
-	unreachable bool // a connection was refused
+	unreachable bool      // a connection was refused
+	attempts    []*Answer // to what was carried for a caller since Find was last called
 }
 
 // stop ends a check by a panic, which never leaves the package.

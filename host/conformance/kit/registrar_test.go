@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/strategylab/strategylab/host/conformance/kit"
+	"github.com/strategylab/strategylab/host/jsonrpc"
 )
 
 // host is the manager with which the agent of a test registers, as its peers.
@@ -77,7 +78,7 @@ func TestRegistrationAssignsAnID(t *testing.T) {
 		peers := newHost(t, s, c.role)
 		var tokens []string
 		for range 2 {
-			a := kit.ReadAnswer(kit.Reply{Status: http.StatusOK, Body: peers.Register(registration(c.role, c.sender, "http://127.0.0.1:1/mcp")).Body})
+			a := kit.ReadAnswer(jsonrpc.Reply{Status: http.StatusOK, Body: peers.Register(registration(c.role, c.sender, "http://127.0.0.1:1/mcp")).Body})
 			if got := a.Message.Text(string(c.role) + "_id"); got != c.want || a.Message.Text("league_id") != kit.League || a.Message.Text("status") != "ACCEPTED" {
 				t.Errorf("%s: assigned %q in %s, want %q", c.sender, got, a.Body, c.want)
 			}

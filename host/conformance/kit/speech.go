@@ -192,7 +192,9 @@ func (t *T) Send(r Request) *Answer {
 			return a
 		}
 	}
-	return t.deliver(t.encode(r))
+	a := t.post(t.ctx, t.encode(r))
+	t.learn(a)
+	return a
 }
 
 // Tell sends a message in the way in which the agent takes its type.
@@ -201,18 +203,16 @@ func (t *T) Tell(m protocol.Message) *Answer { return t.Send(Request{Message: m}
 // Find sends a message as our own agents do. It returns the answer of the attempt
 // that was understood or, if none was, of the first; nil if none was made.
 func (t *T) Find(m protocol.Message) *Answer {
-	r := t.Record()
-	_, err := r.Caller.Call(t.ctx, t.Session.Peer, m)
-	if err == nil || errors.Is(err, wire.ErrReceived) || wire.Judge(err) == wire.Refuses {
-		return r.Last()
+	t.attempts = nil
+	_, err := t.Caller().Call(t.ctx, t.Session.Peer, m)
+	a := t.Last()
+	if understood := err == nil || errors.Is(err, wire.ErrReceived) || wire.Judge(err) == wire.Refuses; !understood && len(t.attempts) > 1 {
+		a = t.attempts[0]
+		t.Exhibit(a)
 	}
-	return r.answer(0)
-}
-
-// deliver sends an encoded request and reads the answer.
-func (t *T) deliver(out *jsonrpc.Outgoing) *Answer {
-	a, _ := t.post(t.ctx, out)
-	t.learn(a)
+	if a != nil {
+		t.learn(a)
+	}
 	return a
 }
 
@@ -224,78 +224,56 @@ func (t *T) learn(a *Answer) {
 	}
 }
 
-// A Record is what our own agents exchange with the agent on behalf of a check.
-type Record struct {
-	// Caller sends as our agents do.
-	Caller *wire.Caller
+// Caller returns one that sends as our own agents do. What it exchanges with the agent is evidence of the check.
+func (t *T) Caller() *wire.Caller { return t.Session.caller(t.RoundTrip) }
 
-	t       *T
-	answers []*Answer
-}
-
-// Record returns a caller whose exchanges are evidence of the check.
-func (t *T) Record() *Record {
-	r := &Record{t: t}
-	r.Caller = t.Session.caller(r.RoundTrip)
-	return r
-}
-
-// Last returns the answer of the last exchange, nil without any.
-func (r *Record) Last() *Answer { return r.answer(len(r.answers) - 1) }
-
-// answer returns the answer of an exchange, which becomes the decisive evidence.
-func (r *Record) answer(i int) *Answer {
-	if i < 0 || i >= len(r.answers) {
+// Last returns the answer to the last request that was carried, nil without any.
+func (t *T) Last() *Answer {
+	if len(t.attempts) == 0 {
 		return nil
 	}
-	a := r.answers[i]
-	if i < len(r.answers)-1 {
-		r.t.Keep(a.evidence)
-	}
-	r.t.learn(a)
-	return a
+	return t.attempts[len(t.attempts)-1]
 }
 
-// RoundTrip sends a request.
-func (r *Record) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
+// RoundTrip carries a request, whose exchange is evidence unless it only fetches what the agent publishes.
+func (t *T) RoundTrip(ctx context.Context, out *jsonrpc.Outgoing) (*jsonrpc.Reply, error) {
 	if out.Method != "" && out.Method != http.MethodPost {
-		return r.t.Session.transport.RoundTrip(ctx, out)
+		return t.Session.transport.RoundTrip(ctx, out)
 	}
-	a, raw := r.t.post(ctx, out)
-	r.answers = append(r.answers, a)
-	return raw, a.Err
+	a := t.post(ctx, out)
+	t.attempts = append(t.attempts, a)
+	return &a.Reply, a.Err
 }
 
 // post sends a request, whose exchange is evidence, and returns the answer.
-func (t *T) post(ctx context.Context, out *jsonrpc.Outgoing) (*Answer, *jsonrpc.Reply) {
+func (t *T) post(ctx context.Context, out *jsonrpc.Outgoing) *Answer {
 	s := t.Session
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
 	out.MaxAnswer = maxMessage
 	began := time.Now()
-	raw, err := s.transport.RoundTrip(ctx, out)
-	r := Reply{Took: time.Since(began), Err: err}
-	e := Evidence{To: out.URL, Request: cmp.Or(Printable(out.Body), out.Method), TookMS: Milliseconds(r.Took)}
+	reply, err := s.transport.RoundTrip(ctx, out)
+	took := time.Since(began)
+	e := Evidence{To: out.URL, Request: cmp.Or(Printable(out.Body), out.Method), TookMS: Milliseconds(took)}
 	if broken, ok := errors.AsType[*jsonrpc.CallError](err); ok {
 		broken.URL = out.URL
 	}
 	if err != nil {
-		if ctx.Err() != nil {
-			r.Err = fmt.Errorf("no reply within %v: %w", s.Timeout, context.DeadlineExceeded)
-		}
-		e.Error = r.Err.Error()
 		t.unreachable = t.unreachable || errors.Is(err, jsonrpc.ErrConnect)
+		if ctx.Err() != nil {
+			err = fmt.Errorf("no reply within %v: %w", s.Timeout, context.DeadlineExceeded)
+		}
+		reply, e.Error = new(jsonrpc.Reply), err.Error()
 	} else {
 		s.mu.Lock()
-		s.slowest = max(s.slowest, r.Took)
+		s.slowest = max(s.slowest, took)
 		s.mu.Unlock()
-		r.Status, r.Header, r.Body = raw.Status, raw.Header, raw.Document()
-		e.Status, e.Answer = raw.Status, Printable(raw.Body)
+		e.Status, e.Answer = reply.Status, Printable(reply.Body)
 	}
 	t.Keep(e)
-	a := ReadAnswer(r)
-	a.request, a.evidence = slices.Clone(out.Body), e
-	return a, raw
+	a := ReadAnswer(*reply)
+	a.Took, a.Err, a.request, a.evidence = took, err, slices.Clone(out.Body), e
+	return a
 }
 
 // Exhibit adds the exchange of an answer to the evidence, if there was one.
@@ -307,6 +285,5 @@ func (t *T) Exhibit(a *Answer) {
 
 // Post sends a body to a URL and returns the answer, whatever it is. Every exchange is evidence.
 func (t *T) Post(url string, body []byte) *Answer {
-	a, _ := t.post(t.ctx, &jsonrpc.Outgoing{URL: url, Body: body})
-	return a
+	return t.post(t.ctx, &jsonrpc.Outgoing{URL: url, Body: body})
 }

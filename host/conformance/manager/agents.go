@@ -126,7 +126,7 @@ func (p *peers) applied(a *member, answer *kit.Answer) {
 	defer p.Unlock()
 	defer p.Notify()
 	a.first, a.last = cmp.Or(a.first, answer), answer
-	granted, yes := dialect.FindAcceptance(answer.Body, answer.Status)
+	granted, yes := dialect.FindAcceptance(answer.Reply.Document(), answer.Status)
 	if !yes || answer.Refused {
 		return
 	}

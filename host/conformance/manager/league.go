@@ -78,7 +78,7 @@ func (p *peers) reports(ctx context.Context, from *member, in *trace.Exchange, o
 	var m *match
 	p.Do(func() { m = p.match(in.Match) })
 	if !ok || m == nil || m.reported || p.closed || p.stopped != "" {
-		return t.Record().RoundTrip(ctx, out) // it was reported already, or the checks read the record
+		return t.RoundTrip(ctx, out) // it was reported already, or the checks read the record
 	}
 	if why, ended := t.Catch(func() { t.conclude(m, from, in) }); ended {
 		p.Do(func() { p.stopped = why })

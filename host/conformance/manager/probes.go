@@ -162,7 +162,7 @@ func (t T) attempt(at point, m *match) (granted *kit.Answer) {
 // enrolled reports whether an answer grants a registration. A manager that lists its
 // players tells whether it has.
 func (t T) enrolled(answer *kit.Answer) bool {
-	found, yes := dialect.FindAcceptance(answer.Body, answer.Status)
+	found, yes := dialect.FindAcceptance(answer.Reply.Document(), answer.Status)
 	if !yes || answer.Refused || found.ID == "" {
 		return false
 	}

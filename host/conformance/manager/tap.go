@@ -30,13 +30,13 @@ func (p *peers) send(ctx context.Context, a *member, out *jsonrpc.Outgoing) (*js
 		p.turn.Unlock()
 		if adopted != nil { // another would be one too many for its league
 			p.applied(a, adopted)
-			return &jsonrpc.Reply{Status: adopted.Status, Header: adopted.Header, Body: adopted.Body}, nil
+			return &adopted.Reply, nil
 		}
 	}
-	r := (&kit.T{Session: p.Session}).Record()
-	reply, err := r.RoundTrip(ctx, out)
+	t := &kit.T{Session: p.Session}
+	reply, err := t.RoundTrip(ctx, out)
 	if registers {
-		p.applied(a, r.Last())
+		p.applied(a, t.Last())
 	}
 	return reply, err
 }
@@ -68,7 +68,7 @@ func (p *peers) receive(to *member, in *kit.Message) kit.Response {
 	}
 	p.Do(func() {
 		m.reply = len(p.log)
-		m.refused = !kit.ReadAnswer(kit.Reply{Status: response.Status, Body: response.Body}).Taken()
+		m.refused = !kit.ReadAnswer(jsonrpc.Reply{Status: response.Status, Body: response.Body}).Taken()
 	})
 	return *response
 }

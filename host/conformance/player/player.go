@@ -307,7 +307,7 @@ func (p *peers) Play(own *kit.T) {
 	keys := [2]credential.KeyPair{t.keys(), credential.NewVerifier(opponent.Token).MatchKeys(kit.League, t.id, t.referee)}
 	keys[0].Optional, keys[1].Optional = true, true // as for every player of a tolerant league
 	match.PlayerAEndpoint, match.PlayerBEndpoint, match.PlayerAKeys, match.PlayerBKeys = own.Session.URL, opponent.Endpoint.URL, &keys[0], &keys[1]
-	if _, err := own.Record().Caller.Call(own.Context(), wire.NewPeer(conducts.Endpoint.URL, dialect.Contracts), a); err != nil {
+	if _, err := own.Caller().Call(own.Context(), wire.NewPeer(conducts.Endpoint.URL, dialect.Contracts), a); err != nil {
 		t.Skip("%v", err)
 	}
 	select {

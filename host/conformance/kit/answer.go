@@ -135,16 +135,15 @@ func ReadAnswer(r jsonrpc.Reply) *Answer {
 	case doc.Get("result") != nil:
 		result := doc.Object("result")
 		a.Message, a.Wrapping = result.unwrapped()
-		if a.Refused = saysNo(a.Message); string(result.Get("isError")) == "true" {
+		if string(result.Get("isError")) == "true" {
 			a.Refused, a.Reason = true, protocol.Prose(result.Get("content"))
 		}
 	case doc.Has("method"):
 		a.Message, a.Wrapping = doc.Object("params"), "request"
-		a.Refused = saysNo(a.Message)
 	default:
 		a.Message, a.Wrapping = doc, dialect.Bare.Name
-		a.Refused = saysNo(a.Message)
 	}
+	a.Refused = a.Refused || saysNo(a.Message)
 	if a.Status >= http.StatusBadRequest && len(a.Body) > 0 && !a.readable() {
 		a.Refused, a.Plain = true, true
 		if a.Document == nil || !a.Message.Has("detail") {

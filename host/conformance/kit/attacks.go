@@ -67,6 +67,27 @@ func Attacks(method string) []Attack {
 	}
 }
 
+// MatchAttacks returns the attacks on agents that are sent matches: bad ones, and those of all roles.
+func MatchAttacks() []Attack {
+	return append(Attacks("notify_match_result"),
+		Attack{Name: "match", Edit: EditMatch(Delete("match_id"))},
+		Attack{Name: "wrongtype", Edit: EditMatch(Set("match_id", []int{7}))},
+		Attack{Name: "path", Edit: EditMatch(Set("match_id", "../../R1M1"))},
+		Attack{Name: "game", Edit: EditMatch(Set("game_type", "chess"))},
+	)
+}
+
+// EditMatch returns an edit of the first match of an announcement, or of the match that the message is about.
+func EditMatch(edit Edit) Edit {
+	return func(m map[string]any) {
+		if list, ok := m["matches"].([]any); ok && len(list) > 0 {
+			edit(list[0].(map[string]any))
+		} else if m["match_id"] != nil {
+			edit(m)
+		}
+	}
+}
+
 // AttackTests test that an agent refuses attacks.
 func AttackTests(all []Attack, sample Sample) map[string]func(*T) {
 	tests := map[string]func(*T){

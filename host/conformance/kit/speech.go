@@ -105,10 +105,8 @@ func (t *T) encode(r Request) *jsonrpc.Outgoing {
 	if (r.Fault != nil || r.Edit != nil || r.Body != nil) && rawjson.Equal(clean, out.Body) {
 		t.Skip("it takes %s by %s, which has no place for what this tests", r.Message.Head().MessageType, w)
 	}
-	out.Header = t.Session.Peer.SessionHeader().Clone()
-	if out.Header == nil {
-		out.Header = http.Header{}
-	}
+	out.Header = http.Header{}
+	maps.Copy(out.Header, t.Session.Peer.SessionHeader())
 	maps.Copy(out.Header, r.Header)
 	return out
 }

@@ -26,18 +26,8 @@ func Suite() kit.Suite {
 	}
 	return kit.Suite{Open: open, Checks: kit.Checks(kit.Player, table,
 		kit.RegistrationTests(func(t *kit.T) []string { return with(t).players() }),
-		kit.SampleTests(sample), kit.AttackTests(attacks(), sample),
+		kit.SampleTests(sample), kit.AttackTests(kit.MatchAttacks(), sample),
 		kit.For(with, matchTests, noticeTests, drawTests, dialectTests(), fieldTests, authTests))}
-}
-
-// attacks are those of all roles, and bad invitations.
-func attacks() []kit.Attack {
-	return append(kit.Attacks("notify_match_result"),
-		kit.Attack{Name: "match", Edit: kit.Delete("match_id")},
-		kit.Attack{Name: "wrongtype", Edit: kit.Set("match_id", []int{7})},
-		kit.Attack{Name: "path", Edit: kit.Set("match_id", "../../R1M1")},
-		kit.Attack{Name: "game", Edit: kit.Set("game_type", "chess")},
-	)
 }
 
 // A step is a part of a check: what the player is sent, and what is asked of its answer.

@@ -45,34 +45,16 @@ func (t *T) foreignRound() *protocol.RoundAnnouncement {
 	return a
 }
 
-// attacks are those of all roles, and bad announcements.
+// attacks are those on all agents with matches, and announcements of a match against itself or twice.
 func attacks() []kit.Attack {
-	all := kit.Attacks("notify_match_result")
-	for name, edit := range map[string]func(m, match map[string]any){
-		"match":     func(_, match map[string]any) { delete(match, "match_id") },
-		"wrongtype": func(_, match map[string]any) { match["match_id"] = []int{7} },
-		"path":      func(_, match map[string]any) { match["match_id"] = "../../R1M1" },
-		"self":      func(_, match map[string]any) { match["player_B_id"] = match["player_A_id"] },
-		"game":      func(_, match map[string]any) { match["game_type"] = "chess" },
-		"twice": func(m, match map[string]any) {
-			if m["matches"] != nil {
-				m["matches"] = []any{match, match}
+	return append(kit.MatchAttacks(),
+		kit.Attack{Name: "self", Edit: kit.EditMatch(func(match map[string]any) { match["player_B_id"] = match["player_A_id"] })},
+		kit.Attack{Name: "twice", Edit: func(m map[string]any) {
+			if list, ok := m["matches"].([]any); ok {
+				m["matches"] = append(list, list[0])
 			}
-		},
-	} {
-		all = append(all, kit.Attack{Name: name, Edit: editMatch(edit)})
-	}
-	return all
-}
-
-func editMatch(edit func(m, match map[string]any)) kit.Edit {
-	return func(m map[string]any) {
-		if list, ok := m["matches"].([]any); ok && len(list) > 0 {
-			edit(m, list[0].(map[string]any))
-		} else if m["match_id"] != nil { // it assigns a single match
-			edit(m, m)
-		}
-	}
+		}},
+	)
 }
 
 // A step is a part of a check: what is done with the referee, or asked of what it has sent.
@@ -251,7 +233,10 @@ var authTests = map[string]step{
 var loadTests = map[string]step{
 	"fields.unknown": func(t *T) {
 		r := t.assigning()
-		r.Edit = editMatch(func(m, match map[string]any) { m["x_weather"], match["x_list"] = "sunny", []any{1, nil} })
+		r.Edit = func(m map[string]any) {
+			m["x_weather"] = "sunny"
+			kit.EditMatch(kit.Set("x_list", []any{1, nil}))(m)
+		}
 		t.Send(r)
 		t.awaitEnd()
 	},

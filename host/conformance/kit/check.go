@@ -156,19 +156,16 @@ func (t *T) catch(run func()) (end stop) {
 // ends the check, with the evidence of the part, if the part did.
 func (t *T) Go(run func(t *T)) (wait func()) {
 	own := t.Aside()
-	done := make(chan any, 1)
-	go func() {
-		defer func() { done <- recover() }()
-		run(own)
-	}()
+	done := make(chan stop, 1)
+	go func() { done <- own.catch(func() { run(own) }) }()
 	return func() {
-		ended := <-done
+		end := <-done
 		t.unreachable = t.unreachable || own.unreachable
-		if ended != nil {
+		if end.status != Passed {
 			for _, e := range own.Evidence {
 				t.Keep(e)
 			}
-			panic(ended)
+			panic(end)
 		}
 	}
 }

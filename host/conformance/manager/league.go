@@ -176,22 +176,18 @@ func (t T) comeBack() {
 	}
 }
 
-// start starts the league, or waits until somebody else does.
+// start starts the league. If the manager refuses that, it tries to start it as our launcher does,
+// and then waits for somebody else to do it.
 func (t T) start() {
 	if t.selfStarted = t.started(); t.selfStarted {
 		return
 	}
 	t.attempt(starting, nil)
-	if a := t.probe("start", t.startLeague(t.Session.AdminToken)); a.Taken() {
+	answer := t.probe("start", t.startLeague(t.Session.AdminToken))
+	if answer.Taken() {
 		t.probe("start.again", t.startLeague(t.Session.AdminToken))
-	} else {
-		t.startOtherwise(a)
+		return
 	}
-}
-
-// startOtherwise tries to start the league as our launcher does, and then waits for somebody else to
-// do it.
-func (t T) startOtherwise(refusal *kit.Answer) {
 	running := func() bool { return t.assigned(0) > 0 || t.wasSent(protocol.TypeGameInvitation) }
 	ask := host.Ask{Manager: t.Session.Peer.Address(), Token: t.Session.AdminToken, League: t.leagueID, Timeout: t.Session.Wait}
 	wait := t.shortDelay()
@@ -202,9 +198,9 @@ func (t T) startOtherwise(refusal *kit.Answer) {
 		return
 	}
 	wait = t.Session.Wait
-	t.Session.Say(fmt.Sprintf("the manager refuses to start the league (%s); waiting %v for somebody else to start it", refusal, wait))
+	t.Session.Say(fmt.Sprintf("the manager refuses to start the league (%s); waiting %v for somebody else to start it", answer, wait))
 	if !t.Until(wait, running) {
-		t.stopped = fmt.Sprintf("START_LEAGUE is answered by %s; use --admin-token TOKEN, or start the league yourself within --wait %v when the command says so", refusal, wait)
+		t.stopped = fmt.Sprintf("START_LEAGUE is answered by %s; use --admin-token TOKEN, or start the league yourself within --wait %v when the command says so", answer, wait)
 	}
 }
 

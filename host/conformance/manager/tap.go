@@ -50,13 +50,16 @@ func (p *peers) receive(to *member, in *kit.Message) kit.Response {
 	if r, ok := in.Request.(*protocol.RoundAnnouncement); ok {
 		m.matches, m.round = r.Matches, r.RoundID.Number()
 	}
-	if in.Type == protocol.TypeGameInvitation || in.Type == protocol.TypeChooseParityCall {
-		// A league may begin before the last registration is answered.
+	invited := in.Type == protocol.TypeGameInvitation || in.Type == protocol.TypeChooseParityCall
+	if invited { // by another referee; a league may begin before the last registration is answered
 		p.Until(p.Session.Timeout, func() bool { return to.ID != "" })
 	}
 	p.Do(func() {
 		if own := p.withID(m.Fields.Text("player_id")); own != nil && to.role == protocol.RolePlayer {
 			m.to = own // it was called by its id, at the port of another
+		}
+		if invited {
+			m.matches = []protocol.AnnouncedMatch{{MatchID: m.Match, PlayerAID: m.to.ID}}
 		}
 		m.To = cmp.Or(m.to.ID, m.to.name)
 		p.record(m)
@@ -80,12 +83,8 @@ func (p *peers) record(m *message) {
 		p.log = append(p.log, m)
 	}
 	m.arrival = len(p.log)
-	if len(m.matches) > 0 && m.to.role == protocol.RolePlayer {
+	if m.Type == announcement && m.to.role == protocol.RolePlayer && len(m.matches) > 0 {
 		p.announced[m.round] = len(m.matches)
-	}
-	var all []*match
-	if m.Type == protocol.TypeGameInvitation || m.Type == protocol.TypeChooseParityCall { // by another referee
-		all = append(all, &match{id: m.Match, round: m.round, by: m, players: [2]string{m.to.ID}})
 	}
 	for _, f := range m.matches {
 		found := &match{id: f.MatchID, round: m.round, by: m, players: [2]string{f.PlayerAID, f.PlayerBID}}
@@ -95,12 +94,9 @@ func (p *peers) record(m *message) {
 		switch {
 		case m.to.role == protocol.RoleReferee && (m.Assignment || named == m.to):
 			found.referee = m.to
-		case m.to.role == protocol.RoleReferee || named != nil || f.RefereeID+f.RefereeEndpoint == "":
+		case m.to.role == protocol.RoleReferee || named != nil || m.Type == announcement && f.RefereeID+f.RefereeEndpoint == "":
 			continue // for its referee to be sent
 		}
-		all = append(all, found)
-	}
-	for _, found := range all {
 		switch known := p.match(found.id); {
 		case found.id == "":
 		case known == nil:

@@ -33,8 +33,13 @@ var sentTests = map[string]func(T){
 	"round.first":     each(afterPlayers, announcement),
 	"round.matches":   describesMatches,
 
-	"message.rpc":    each(func(_ T, m *message) string { return kit.Frame(m.Doc) }),
-	"message.method": each(hasMethod, flow...),
+	"message.rpc": each(func(_ T, m *message) string { return kit.Frame(m.Doc) }),
+	"message.method": each(func(_ T, m *message) string {
+		about, _ := protocol.Describe(m.Type)
+		got := m.Doc.Text("method")
+		wrong := got != about.Method && m.Doc.Text("message_type") == "" && m.n == 1 // later ones may be in another form
+		return when(wrong && !m.Assignment, "the method is %q, want %q", got, about.Method)
+	}, flow...),
 	"message.fields": each(func(t T, m *message) string {
 		why, ended := t.Catch(func() {
 			t.Valid(m.Fields, m.Type, false)
@@ -86,7 +91,15 @@ var sentTests = map[string]func(T){
 
 	"notify.busy":   retried(busyPlayer),
 	"notify.broken": retried(brokenPlayer),
-	"notify.silent": goesOn,
+	"notify.silent": func(t T) {
+		lost := t.lost(silentPlayer)
+		next := find(t.messagesOf(announcement), func(m *message) bool { return m.to.role == protocol.RoleReferee && m.round == faultyRound })
+		if next == nil || next.arrival > lost.reply {
+			t.failOn(lost, "while it was not answered, the league did not go on for %v", longestWait)
+		}
+		took := next.At.Sub(lost.At).Round(time.Millisecond)
+		t.Note("the league went on %v after the announcement to player %s, which did not answer", took, lost.to.ID)
+	},
 	"notify.same": after(func(_ T, was, m *message) string {
 		retry := was.refused && was.Type == m.Type && was.round == m.round && m.n == was.n+1
 		before, now := was.Fields.Text("conversation_id"), m.Fields.Text("conversation_id")
@@ -195,13 +208,6 @@ func afterPlayers(t T, m *message) string {
 	return ""
 }
 
-func hasMethod(_ T, m *message) string {
-	about, _ := protocol.Describe(m.Type)
-	got := m.Doc.Text("method")
-	wrong := got != about.Method && m.Doc.Text("message_type") == "" && m.n == 1 // later ones may be in another form
-	return when(wrong && !m.Assignment, "the method is %q, want %q", got, about.Method)
-}
-
 // describesMatches tests that announced matches have the same players for everybody, a
 // referee that has registered and, for that, the endpoints of the players and the keys of the match.
 func describesMatches(t T) {
@@ -296,13 +302,3 @@ func (t T) lost(player int) *message {
 
 // longestWait is how long a manager may wait for an agent, by the protocol.
 const longestWait = 10 * time.Second
-
-func goesOn(t T) {
-	lost := t.lost(silentPlayer)
-	next := find(t.messagesOf(announcement), func(m *message) bool { return m.to.role == protocol.RoleReferee && m.round == faultyRound })
-	if next == nil || next.arrival > lost.reply {
-		t.failOn(lost, "while it was not answered, the league did not go on for %v", longestWait)
-	}
-	took := next.At.Sub(lost.At).Round(time.Millisecond)
-	t.Note("the league went on %v after the announcement to player %s, which did not answer", took, lost.to.ID)
-}

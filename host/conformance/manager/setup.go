@@ -9,7 +9,26 @@ import (
 )
 
 var registrationTests = map[string]func(T){
-	"round.given":      wasPlayed,
+	"round.given": func(t T) { // it says why a league has stopped
+		t.leaguePlayed()
+		start := t.answers["start"]
+		n := len(t.rounds)
+		switch {
+		case t.lastPlayer().ID == "":
+			t.Fail("%s", t.stopped) // it cannot register
+		case n == 0 && !t.selfStarted && (start == nil || !start.Taken()):
+			t.Skip("the league did not begin: %s", t.stopped)
+		case t.refusedReport:
+			t.Skip("the league did not end: %s", t.stopped)
+		case t.stopped != "" && n == 0:
+			t.Exhibit(start)
+			t.Fail("%s", t.stopped)
+		case t.stopped != "":
+			t.Show(&t.rounds[n-1].matches[0].by.Message)
+			t.Fail("%s", t.stopped)
+		}
+		t.Note("%s in %s", kit.Count(len(t.matches), "match", "matches"), kit.Count(n, "round", "rounds"))
+	},
 	"register.referee": func(t T) { t.joinsByTheBook(t.referees()[0], protocol.TypeRefereeRegisterRequest.Answer()) },
 	"register.player":  func(t T) { t.joinsByTheBook(t.players()[0], protocol.TypeLeagueRegisterRequest.Answer()) },
 	"register.all": func(t T) {
@@ -117,26 +136,4 @@ func (t T) joinsByTheBook(a *member, typ protocol.Type) {
 	if ended {
 		t.Fail("%s", why)
 	}
-}
-
-// wasPlayed is the check that says why a league has stopped.
-func wasPlayed(t T) {
-	t.leaguePlayed()
-	start := t.answers["start"]
-	n := len(t.rounds)
-	switch {
-	case t.lastPlayer().ID == "":
-		t.Fail("%s", t.stopped) // it cannot register
-	case n == 0 && !t.selfStarted && (start == nil || !start.Taken()):
-		t.Skip("the league did not begin: %s", t.stopped)
-	case t.refusedReport:
-		t.Skip("the league did not end: %s", t.stopped)
-	case t.stopped != "" && n == 0:
-		t.Exhibit(start)
-		t.Fail("%s", t.stopped)
-	case t.stopped != "":
-		t.Show(&t.rounds[n-1].matches[0].by.Message)
-		t.Fail("%s", t.stopped)
-	}
-	t.Note("%s in %s", kit.Count(len(t.matches), "match", "matches"), kit.Count(n, "round", "rounds"))
 }

@@ -110,9 +110,7 @@ func (p *Peer) guessed() bool { return get(p, func() bool { return p.guess }) }
 func (p *Peer) Address() string { return get(p, func() string { return cmp.Or(p.at, p.URL) }) }
 
 // SessionHeader returns the header that requests to the peer bear, nil for none.
-func (p *Peer) SessionHeader() http.Header {
-	return get(p, func() http.Header { return p.header })
-}
+func (p *Peer) SessionHeader() http.Header { return get(p, func() http.Header { return p.header }) }
 
 // AssignedBy returns the method by which a referee is assigned its matches one by
 // one; empty where it is sent announcements.

@@ -90,7 +90,7 @@ func (m *match) answered(x *trace.Exchange, player string, r *protocol.ChoosePar
 	}
 	a := &answer{x: x, player: player, choice: r.Chosen(), call: m.call(func(c *choiceCall) bool { return c.player == player })}
 	if a.call != nil {
-		a.after = x.At.Add(x.Latency).Sub(a.call.x.At)
+		a.after = x.End().Sub(a.call.x.At)
 	}
 	if a.choice.Valid() {
 		m.answers[player] = append(m.answers[player], a)

@@ -195,6 +195,9 @@ func ReadRequest(body []byte) *Exchange {
 	return x
 }
 
+// End returns when the answer was there, or known to be missing.
+func (x *Exchange) End() time.Time { return x.At.Add(x.Latency) }
+
 // WithAnswer returns a copy of the exchange with another answer.
 func (x *Exchange) WithAnswer(status int, body []byte) *Exchange {
 	other := *x

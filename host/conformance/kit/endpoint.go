@@ -130,13 +130,11 @@ func (e *Endpoint) Close() error {
 // of the suite's own has said of it.
 type Message struct {
 	*trace.Exchange
-	To       string // who has received it, for findings
-	From     string // who has sent it, if that was not the agent under test alone to one agent
-	Doc      Fields
-	Fields   Fields // of the Doc, without its wrapping
-	Header   http.Header
-	Response Response // to it, where it is kept, once it was answered
-	Answered time.Time
+	To     string // who has received it, for findings
+	From   string // who has sent it, if that was not the agent under test alone to one agent
+	Doc    Fields
+	Fields Fields // of the Doc, without its wrapping
+	Header http.Header
 }
 
 // NewMessage reads a message that has just come from an address.
@@ -153,11 +151,7 @@ func (t *T) Show(all ...*Message) {
 		if from == "" {
 			from = fmt.Sprintf("the %s to %s", t.Session.Role, m.To)
 		}
-		e := Evidence{From: from, Request: Printable(m.Raw), Answer: Printable(m.Response.Body)}
-		if !m.Answered.IsZero() {
-			e.Status = cmp.Or(m.Response.Status, http.StatusOK)
-		}
-		t.Keep(e)
+		t.Keep(Evidence{From: from, Request: Printable(m.Raw), Status: m.Status, Answer: Printable(m.RawAnswer)})
 	}
 }
 

@@ -257,20 +257,18 @@ func (t *T) Judge(messages []*Message, typ protocol.Type, all bool, rules ...str
 		}
 	}
 	asked := slices.DeleteFunc(judge.Rules(judge.Options{Draw: game.FairDraw()}), func(r judge.Rule) bool { return !slices.Contains(rules, r.ID) })
-	var outcomes []judge.Outcome
-	for _, l := range judge.Divide(exchanges) {
-		outcomes = append(outcomes, l.Apply(asked)...)
-	}
 	examined, lacks := 0, []string(nil)
-	for _, o := range outcomes {
-		for _, f := range o.Findings {
-			if len(f.Exchanges) == 0 {
-				f.Exchanges = exchanges
+	for _, l := range judge.Divide(exchanges) {
+		for _, o := range l.Apply(asked) {
+			for _, f := range o.Findings {
+				if len(f.Exchanges) == 0 {
+					f.Exchanges = exchanges
+				}
+				show(f.Exchanges, func(*trace.Exchange) bool { return true })
+				t.Fail("%s", f.Text)
 			}
-			show(f.Exchanges, func(*trace.Exchange) bool { return true })
-			t.Fail("%s", f.Text)
+			examined, lacks = examined+o.Examined, append(lacks, o.Missing...)
 		}
-		examined, lacks = examined+o.Examined, append(lacks, o.Missing...)
 	}
 	switch {
 	case len(lacks) > 0 && all:

@@ -138,7 +138,7 @@ var postedTests = map[string]step{
 const retries = 3
 
 var retryTests = map[string]step{
-	"retry.join": one("busy", sentAgain(joinA)),
+	"retry.join":   one("busy", sentAgain(joinA)),
 	"retry.choice": kit.Script(one("busy", sentAgain(chooseB)), judged("choices", true, []string{"busy"}, protocol.TypeGameOver)),
 	"retry.ids": one("busy", func(t *T) {
 		list := t.messages(joinA)
@@ -175,8 +175,8 @@ var retryTests = map[string]step{
 				t.Skip("there were not %d retries", retries)
 			}
 			t.show(list[retries])
-			first = min(first, list[1].At.Sub(list[0].Answered))
-			last = min(last, list[retries].At.Sub(list[retries-1].Answered))
+			first = min(first, list[1].At.Sub(list[0].End()))
+			last = min(last, list[retries].At.Sub(list[retries-1].End()))
 		}
 		t.Note("the first pause was %v, the last %v", first.Round(time.Millisecond), last.Round(time.Millisecond))
 	}),
@@ -204,7 +204,7 @@ func (t *T) told(what string, is func(s *sent) bool) (told *sent) {
 	t.Until(t.patience(), func() bool {
 		i := slices.IndexFunc(t.sent, func(s *sent) bool { return s.spot == errorA && is(s) })
 		if i >= 0 {
-			told = t.sent[i]
+			told = new(*t.sent[i])
 		}
 		return i >= 0
 	})

@@ -141,15 +141,9 @@ func judged(rule string, all bool, scenarios []string, results ...protocol.Type)
 				Sender: kit.ManagerName, Request: t.announcement(t.match), Status: http.StatusOK,
 			}})
 			for _, s := range t.messages() {
-				if !slices.Contains(results, s.Type) && (s.Type == protocol.TypeGameOver || s.Type == protocol.TypeMatchResultReport) {
-					continue
+				if slices.Contains(results, s.Type) || s.Type != protocol.TypeGameOver && s.Type != protocol.TypeMatchResultReport {
+					messages = append(messages, &s.Message)
 				}
-				m := s.Message
-				m.Exchange = s.WithAnswer(max(s.Response.Status, http.StatusOK), s.Response.Body)
-				if m.Agent = "manager"; s.who != toManager {
-					m.Agent = playerIDs[s.who]
-				}
-				messages = append(messages, &m)
 			}
 		}
 		if scenarios != nil {

@@ -61,7 +61,7 @@ var messageTests = map[string]step{
 	"call.parallel":       parallel(chooseA, chooseB),
 	"call.after": kit.Script(plays(plan{joinB: waits(func(m *match) bool { return m.count(chooseA) > 0 })}), func(t *T) {
 		call, join := t.first(chooseA), t.first(joinB)
-		if call.At.Before(join.Answered) {
+		if call.At.Before(join.End()) {
 			t.failOn(call, "%s was called before %s had joined", nameOf(playerA), nameOf(playerB))
 		}
 	}),
@@ -86,7 +86,7 @@ func parallel(first, second spot) step {
 		for try := 1; ; try++ {
 			t.play(plan{first: slow})
 			a, b := t.first(first), t.first(second)
-			if !b.At.After(a.Answered) {
+			if !b.At.After(a.End()) {
 				return
 			}
 			if try == tries {

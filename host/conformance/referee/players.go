@@ -151,7 +151,7 @@ func waits(holds func(m *match) bool) deviation {
 // replied reports whether the first player has answered a call. The lock is held.
 func replied(m *match) bool {
 	for _, s := range m.sent {
-		if s.spot == chooseA && !s.Answered.IsZero() {
+		if s.spot == chooseA && s.Answered {
 			return true
 		}
 	}

@@ -2,10 +2,12 @@
 package referee
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -90,7 +92,7 @@ func (p *peers) Close() error {
 
 // answer answers the referee as the manager or as a player.
 func (p *peers) answer(who int, in *kit.Message) kit.Response {
-	in.To = nameOf(who)
+	in.To, in.Agent = nameOf(who), append(playerIDs[:], "manager")[who]
 	s := &sent{Message: *in, spot: spot{who, in.Type}}
 	var m *match
 	p.Do(func() {
@@ -109,7 +111,10 @@ func (p *peers) answer(who int, in *kit.Message) kit.Response {
 		return kit.Respond(in.Raw, protocol.Refuse(protocol.CodeMatchNotFound, in.Type, "the match is not known"))
 	}
 	response := m.react(s)
-	p.Do(func() { s.Response, s.Answered = response, time.Now() })
+	p.Do(func() {
+		s.Exchange = s.WithAnswer(cmp.Or(response.Status, http.StatusOK), response.Body)
+		s.Latency = time.Since(s.At)
+	})
 	return response
 }
 

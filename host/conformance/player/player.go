@@ -17,7 +17,6 @@ import (
 	"github.com/strategylab/strategylab/host/jsonrpc"
 	"github.com/strategylab/strategylab/host/player"
 	"github.com/strategylab/strategylab/host/protocol"
-	"github.com/strategylab/strategylab/host/rawjson"
 	"github.com/strategylab/strategylab/host/referee"
 	"github.com/strategylab/strategylab/host/wire"
 )
@@ -103,26 +102,24 @@ func (t T) send(what message, how ...kit.Request) *kit.Answer {
 	}
 	t.Show(late)
 	whole := *t.last
-	whole.Message, whole.Took = kit.Object(late.Raw).Inner(), time.Since(began)
+	whole.Body, whole.Message, whole.Took = late.Raw, late.Fields, time.Since(began)
 	t.last = &whole
 	return t.last
 }
 
-func joins(a *kit.Answer) bool {
-	if m, ok := a.Read(protocol.TypeGameInvitation).(*protocol.GameJoinAck); ok && m.Accept.Value() {
-		return true
+func joins(a *kit.Answer) (joins bool) {
+	if m, ok := a.Read(protocol.TypeGameInvitation).(*protocol.GameJoinAck); ok {
+		joins, _ = m.Joins()
 	}
-	joins, _ := protocol.Joins(rawjson.Object(a.Message))
 	return joins
 }
 
 // choiceIn returns the choice in an answer, "" without one.
 func choiceIn(a *kit.Answer) protocol.Choice {
-	if m, ok := a.Read(protocol.TypeChooseParityCall).(*protocol.ChooseParityResponse); ok && m.ParityChoice.Valid() {
-		return m.ParityChoice
+	if m, ok := a.Read(protocol.TypeChooseParityCall).(*protocol.ChooseParityResponse); ok {
+		return m.Chosen()
 	}
-	m, _ := protocol.Find(rawjson.Object(a.Message), "parity_choice", `"`)
-	return protocol.Choice(rawjson.Text(m.Value))
+	return ""
 }
 
 // keys are those of the player in the match.

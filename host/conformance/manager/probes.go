@@ -123,10 +123,8 @@ func refusalTests() map[string]func(T) {
 			tests[r.name] = func(t T) { t.Refused(t.recorded(r.name)) }
 		}
 	}
-	for _, form := range reportForms {
-		if form.dialect != nil {
-			tests[form.check] = func(t T) { t.AnsweredIn(t.recorded(form.check), form.dialect) }
-		}
+	for _, d := range dialect.OfProtocol()[1:] {
+		tests["report."+d.Name] = func(t T) { t.AnsweredIn(t.recorded("report."+d.Name), d) }
 	}
 	return tests
 }
@@ -237,41 +235,30 @@ func (t T) wonBy(m *match, side int) *report {
 	return r
 }
 
-// reportForms are the forms of the first reports; all others are plain. What is not a dialect is a
-// form of its own.
-var reportForms = []struct {
-	check   string
-	dialect *dialect.Dialect
-}{
-	{}, {"report.envelope", dialect.Envelope}, {"report.tool", dialect.Tool}, {"report.tool-io", dialect.ToolIO},
-	{"report.twice", nil}, {"report.bare", dialect.Bare}, {"report.nostatus", nil},
-}
-
-// reportIn reports the nth match in the form of its turn. A form that is not
-// accepted is for another check to find; a plain report follows it.
+// reportIn reports the nth match, from 0, in the form of its turn: in a dialect of the protocol, twice
+// at the same time, or without a status. A form that is not accepted is for another check to find; a
+// plain report follows it.
 func (t T) reportIn(nth int, m *match) *kit.Answer {
-	name := probeName("report", nth)
-	if nth > 0 && nth < len(reportForms) {
-		form := reportForms[nth]
-		name = "instead of " + form.check
-		if form.check == "report.twice" {
-			t.probeCrowd(m)
-		} else {
-			t.probeBy(form.check, func() kit.Request {
-				r := t.copyOf(m)
-				if form.dialect == nil {
-					details := *r.Result.Details
-					details.Status, r.Result.Details = "", &details
-				}
-				return kit.Request{Message: r, Dialect: form.dialect}
-			})
-		}
-		a := t.answers[form.check]
-		if a.Taken() && (a.Message.Text("message_type") != "" || a.Message.Has("recorded")) {
-			return a
-		}
+	form, r, forms := "report.twice", t.copyOf(m), dialect.OfProtocol()
+	request := kit.Request{Message: r}
+	switch {
+	case nth == 0 || nth > len(forms)+1:
+		return t.probe(probeName("report", nth), r)
+	case nth < len(forms):
+		form, request.Dialect = "report."+forms[nth].Name, forms[nth]
+	case nth > len(forms):
+		details := *r.Result.Details
+		form, details.Status, r.Result.Details = "report.nostatus", "", &details
 	}
-	return t.probe(name, t.copyOf(m))
+	if form == "report.twice" {
+		t.probeCrowd(m)
+	} else {
+		t.probeBy(form, func() kit.Request { return request })
+	}
+	if a := t.answers[form]; a.Taken() && (a.Message.Text("message_type") != "" || a.Message.Has("recorded")) {
+		return a
+	}
+	return t.probe("instead of "+form, t.copyOf(m))
 }
 
 // crowd are the queries that arrive at the same time as two reports.

@@ -119,9 +119,6 @@ func (t T) join(a *member) {
 
 // applied keeps the answer to an attempt of an agent to register, and who it is then.
 func (p *peers) applied(a *member, answer *kit.Answer) {
-	if answer == nil {
-		return
-	}
 	p.Lock()
 	defer p.Unlock()
 	defer p.Notify()

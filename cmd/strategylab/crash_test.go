@@ -361,8 +361,8 @@ func crashLeague(t *testing.T, step, of int, command string, flags ...string) {
 	t.Helper()
 	c := &crashing{from: "  place", lines: 4, args: slices.Concat([]string{
 		command, "--field", "random,markov-2,always-even", "--data-dir", "data", "--legs", "1", "--seed", "3",
-		"--validation-log", "off", "--isolate=false",
-	}, flags, patient)}
+		"--validation-log", "off", "--isolate=false", "--retries", "9", "--retry-delay", "20ms",
+	}, flags)}
 	whole := c.whole(t)
 	step, of = sampled(step, 37), sampled(of, 1)
 	for _, size := range sizes(t, step, filepath.Join(whole, "data/referees/REF01/journal")) {

@@ -85,7 +85,7 @@ var may = map[string][]string{
 	"host/peertest":            {},
 	"host/trace/playback":      {"analysis/words", "host", "host/jsonrpc", "host/protocol", "host/trace"},
 	"host/conformance/kit":     {"host/agent", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/judge", "host/player", "host/protocol", "host/rawjson", "host/referee", "host/trace", "host/wire", "strategies/builtin"},
-	"host/conformance/player":  {"host/conformance/kit", "host/credential", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/player", "host/protocol", "host/rawjson", "host/referee", "host/wire"},
+	"host/conformance/player":  {"host/conformance/kit", "host/credential", "host/dialect", "host/draws", "host/game", "host/jsonrpc", "host/player", "host/protocol", "host/referee", "host/wire"},
 	"host/conformance/referee": {"host/agent", "host/conformance/kit", "host/credential", "host/dialect", "host/draws", "host/game", "host/player", "host/protocol", "host/trace"},
 	"host/conformance/manager": {"host", "host/agent", "host/conformance/kit", "host/credential", "host/dialect", "host/game", "host/jsonrpc", "host/player", "host/protocol", "host/rawjson", "host/referee", "host/trace", "host/wire", "strategies"},
 	"host/conformance":         {"host/conformance/kit", "host/conformance/manager", "host/conformance/player", "host/conformance/referee"},

@@ -118,9 +118,6 @@ func (p *Peer) AssignedBy() string {
 	return get(p, func() string { return cmp.Or(p.assignment, p.speaks().Assignment) })
 }
 
-// AssignBy has a referee assigned its matches by a method, or by announcements for "".
-func (p *Peer) AssignBy(name string) { p.note(func() { p.assignment = name }) }
-
 // TryNextAssignment changes how a referee is assigned its matches, for one that
 // accepts announcements without playing.
 func (p *Peer) TryNextAssignment() {

@@ -1,7 +1,6 @@
 package referee
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -11,47 +10,58 @@ import (
 	"github.com/strategylab/strategylab/host/protocol"
 )
 
-// assigning returns the request that assigns a new match in the way that the referee takes.
-func (t *T) assigning() kit.Request {
-	t.findAssignment()
-	return kit.Request{Message: t.announcement(t.newMatch(nil)), AssignedBy: t.T.Session.Peer.AssignedBy()}
+// assignment is how the referee is assigned its matches. The dialect of the referee says how
+// the manager signs that.
+type assignment struct {
+	name     string         // of the message that assigns one match; empty for ROUND_ANNOUNCEMENT
+	match    *match         // that was played first, nil if none was
+	evidence []kit.Evidence // of the first announcement
+}
+
+// assigning returns the request that assigns matches in the way that the referee takes; if that
+// assigns them one by one, only the first.
+func (t *T) assigning(matches ...*match) kit.Request {
+	return kit.Request{Message: t.announcement(matches...), AssignedBy: t.assignment().name}
 }
 
 // assign assigns matches in that way, and returns the last answer.
-func (t *T) assign(matches ...*match) *kit.Answer {
-	t.findAssignment()
-	return cmp.Or(t.Find(t.announcement(matches...)), new(kit.Answer)) // none where no tool takes it
+func (t *T) assign(matches ...*match) (last *kit.Answer) {
+	n := 1
+	if t.assignment().name == "" {
+		n = len(matches)
+	}
+	for some := range slices.Chunk(matches, n) {
+		last = t.Send(t.assigning(some...))
+	}
+	return last
 }
 
-// findAssignment finds out once how the referee is assigned matches, which the peer then knows. It
-// returns the evidence of the first announcement.
-func (t *T) findAssignment() []kit.Evidence {
-	t.tries.Do(with(t.Aside()).tryAssignments)
-	return t.announced
+// assignment finds out once how the referee is assigned matches.
+func (t *T) assignment() assignment {
+	t.tries.Do(func() { with(t.Aside()).findAssignment() })
+	return t.way
 }
 
-// tryAssignments announces a match, and assigns others in every other known way until one is
-// played, the first as the scenario "win".
-func (t *T) tryAssignments() {
-	peer, tried := t.T.Session.Peer, map[*match]string{}
+// findAssignment announces a match, and assigns others in every other known way until one is played.
+func (t *T) findAssignment() {
+	tried := map[*match]string{}
 	begun := func(within time.Duration) bool {
 		return t.Until(within, func() bool {
 			for m, name := range tried {
 				if len(m.sent) > 0 {
-					t.played["win"] = m
-					peer.AssignBy(name)
+					t.way.match, t.way.name, t.played["win"] = m, name, m
 				}
 			}
-			return t.played["win"] != nil
+			return t.way.match != nil
 		})
 	}
+	peer := t.T.Session.Peer
 	try := func(name string) *kit.Answer {
-		peer.AssignBy(name)
 		m, aside := t.newMatch(nil), t.Aside()
-		a := cmp.Or(aside.Find(t.announcement(m)), new(kit.Answer))
-		tried[m] = peer.AssignedBy() // another where it knows no announcements
+		tried[m] = name
+		a := aside.Send(kit.Request{Message: t.announcement(m), AssignedBy: name})
 		if len(tried) == 1 {
-			t.announced = aside.Evidence[:min(1, len(aside.Evidence))]
+			t.way.evidence = aside.Evidence
 		}
 		if len(tried) == 1 || !a.Refused && a.Err == nil {
 			begun(t.assignmentDelay(a))
@@ -60,6 +70,12 @@ func (t *T) tryAssignments() {
 	}
 	for _, name := range slices.Concat([]string{""}, protocol.AssignmentNames) {
 		a := try(name)
+		if name == "" && !begun(0) && (a.UnknownMessage() || a.Plain) { // other ids, wrappings and tools
+			m := t.newMatch(nil)
+			t.Aside().Find(t.announcement(m))
+			tried[m] = peer.AssignedBy()
+			begun(t.assignmentDelay(a))
+		}
 		known := peer.Speaks().Has(dialect.TraitManagerID)
 		if !begun(0) && !known && a.Refused && strings.Contains(strings.ToLower(a.Reason), "sender") {
 			peer.Learn(peer.Speaks().With(dialect.TraitManagerID))
@@ -69,7 +85,6 @@ func (t *T) tryAssignments() {
 			return
 		}
 	}
-	peer.AssignBy("")
 	begun(t.patience())
 }
 

@@ -19,7 +19,10 @@ var table []byte
 // Suite returns the checks of a referee, in the order in which they run: the
 // checks that others need come first, and those that end the league last.
 func Suite() kit.Suite {
-	announcing := func(t *kit.T) kit.Request { return with(t).assigning() }
+	announcing := func(t *kit.T) kit.Request {
+		r := with(t)
+		return r.assigning(r.newMatch(nil))
+	}
 	return kit.Suite{Open: open, Checks: kit.Checks(kit.Referee, table,
 		kit.RegistrationTests(func(*kit.T) []string { return playerIDs[:] }),
 		kit.SampleTests(sample), kit.DialectTests(sample), kit.AttackTests(attacks(), announcing),
@@ -159,19 +162,19 @@ func judged(rule string, all bool, scenarios []string, results ...protocol.Type)
 var roundTests = map[string]step{
 	"round.plays": kit.Script(func(t *T) {
 		t.NeedsRegistration(t.T)
-		t.T.Evidence = append(t.T.Evidence, t.findAssignment()...)
+		t.T.Evidence = append(t.T.Evidence, t.assignment().evidence...)
 	}, one("win", func(t *T) {
 		for _, at := range []spot{joinA, joinB, chooseA, chooseB} {
 			t.first(at)
 		}
 	})),
 	"round.announced": func(t *T) {
-		t.T.Evidence = append(t.T.Evidence, t.findAssignment()...)
-		peer := t.T.Session.Peer
-		if name := peer.AssignedBy(); name != "" {
-			t.Fail("after ROUND_ANNOUNCEMENT it plays nothing; it plays after %s", name)
+		w := t.assignment()
+		t.T.Evidence = append(t.T.Evidence, w.evidence...)
+		if w.name != "" {
+			t.Fail("after ROUND_ANNOUNCEMENT it plays nothing; it plays after %s", w.name)
 		}
-		if peer.Speaks().Has(dialect.TraitManagerID) {
+		if t.T.Session.Peer.Speaks().Has(dialect.TraitManagerID) {
 			t.Fail("it plays only when the manager signs as league_manager:LM01")
 		}
 	},
@@ -207,7 +210,7 @@ func signed(t *T) { t.Send(sample(t.T)) }
 // rejects tests that an announcement is refused, and its match is not played.
 func rejects(edit kit.Edit) step {
 	return kit.Script(signed, func(t *T) {
-		r := t.assigning()
+		r := t.assigning(t.newMatch(nil))
 		r.Edit = edit
 		t.Refused(t.Send(r))
 	}, ignores)
@@ -226,7 +229,7 @@ var authTests = map[string]step{
 
 var loadTests = map[string]step{
 	"fields.unknown": func(t *T) {
-		r := t.assigning()
+		r := t.assigning(t.newMatch(nil))
 		r.Edit = func(m map[string]any) {
 			m["x_weather"] = "sunny"
 			kit.EditMatch(kit.Set("x_list", []any{1, nil}))(m)

@@ -58,8 +58,8 @@ type peers struct {
 	matches        map[string]*match
 	played         map[string]*match // of scenarios
 	tries          sync.Once         // to find the way in which it is assigned matches
-	announced      []kit.Evidence    // of the first try
-	abandons       atomic.Bool       // it has left a match unfinished
+	way            assignment
+	abandons       atomic.Bool // it has left a match unfinished
 }
 
 // open listens for the referee and waits until it has registered.
@@ -206,7 +206,7 @@ func (t *T) play(p plan) {
 
 // start has the match of a scenario begin, unless it has.
 func (t *T) start(name string) {
-	t.findAssignment()
+	t.assignment()
 	if t.match = t.played[name]; t.match != nil {
 		return
 	}
@@ -331,9 +331,8 @@ func (p *peers) shortDelay() time.Duration { return min(p.Session.Timeout/20, 4*
 // Play implements kit.Peers: the referee conducts a match of two players of ours.
 func (p *peers) Play(own *kit.T) {
 	t := with(own)
-	t.findAssignment()
 	switch {
-	case p.played["win"] != nil:
+	case t.assignment().match != nil:
 	case !p.Registered():
 		t.Skip("the referee is not registered with this manager")
 	case p.Until(0, func() bool {

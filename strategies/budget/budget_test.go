@@ -140,9 +140,9 @@ func TestOverrunsHalveTheTime(t *testing.T) {
 func TestTotalIsForHonestStrategies(t *testing.T) {
 	t.Parallel()
 	for i, matches := range []int{1, 2, 8, 38, 190, 989, 1, 2, 8, 38, 190, 989} {
-		version, thinks, uses := 1, 10*time.Millisecond, 1_000_000
+		version, thinks, uses, least := 1, 10*time.Millisecond, 1_000_000, 2*budget.DefaultTime
 		if i >= 6 {
-			version, thinks, uses = 2, time.Millisecond, 40_000
+			version, thinks, uses, least = 2, time.Millisecond, 40_000, budget.DefaultTime*5/4
 		}
 		total := budget.Limits{}.Total(version, matches)
 		n := time.Duration(matches)
@@ -159,7 +159,7 @@ func TestTotalIsForHonestStrategies(t *testing.T) {
 			t.Errorf("%d matches of %d instructions cost %+v", matches, uses, s)
 		}
 		most, instructions := total.Most()
-		if s := total.Share(most, 0); most < 2*budget.DefaultTime || s.Share < 3900 {
+		if s := total.Share(most, 0); most < least || s.Share < 3900 {
 			t.Errorf("%d matches may take %v in one league, a share of %d", matches, most, s.Share)
 		}
 		if s := total.Share(0, instructions); instructions < 2*budget.DefaultInstructions && s.Share > 4100 || s.Share < 3900 {

@@ -26,23 +26,25 @@ type Total struct {
 // shares are what a league may cost, in parts of the limits of one call: beside its
 // matches, and for a number of matches. slack is how many times as long as others the
 // instructions of a counted strategy may take before its time counts, too: nobody can
-// reproduce time.
+// reproduce time. least is the time that a single league may take at least, in calls: more
+// than one, whose own limit is the one to name where it loops.
 type shares struct {
 	time, instructions           float64
 	matchTime, matchInstructions [2]float64 // parts, and matches that have them
 	slack                        time.Duration
+	least                        float64
 }
 
 // versions has the shares by strategies.Setup.Totals, for runs that began with them.
 var versions = [...]shares{
-	1: {time: 1. / 20, matchTime: [2]float64{1, 80}, instructions: 1. / 2, matchInstructions: [2]float64{3, 10}, slack: 2},
-	2: {time: 1. / 50, matchTime: [2]float64{1, 500}, instructions: 1. / 10, matchInstructions: [2]float64{1, 100}, slack: 1},
+	1: {time: 1. / 20, matchTime: [2]float64{1, 80}, instructions: 1. / 2, matchInstructions: [2]float64{3, 10}, slack: 2, least: 2},
+	2: {time: 1. / 50, matchTime: [2]float64{1, 500}, instructions: 1. / 10, matchInstructions: [2]float64{1, 100}, slack: 1, least: 1.25},
 }
 
 // ErrTotal is why a call was interrupted that exceeded no limit of its own.
 var ErrTotal = errors.New("the limit of a league was exceeded")
 
-// A single league may cost several times the average, and at least as much as some calls.
+// A single league may cost several times the average, and at least the instructions of some calls.
 const (
 	mostTimes = 4
 	mostCalls = 2
@@ -61,7 +63,7 @@ func (l Limits) Total(version, matches int) Total {
 		instructions: part(l.Instructions, share.instructions+n*share.matchInstructions[0]/share.matchInstructions[1]),
 		slack:        share.slack,
 	}
-	t.mostTime = max(mostTimes*t.time, mostCalls*min(l.Time, most))
+	t.mostTime = max(mostTimes*t.time, time.Duration(share.least*float64(min(l.Time, most))))
 	t.mostInstructions = max(mostTimes*t.instructions, mostCalls*min(l.Instructions, most))
 	return t
 }

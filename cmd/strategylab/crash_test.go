@@ -36,8 +36,8 @@ type processes struct {
 
 const crashLegs = 5
 
-// patient agents try again for so long, two minutes, that whoever is killed five times in a row
-// on a busy machine is back in time.
+// patient agents retry for two minutes: one that is killed five times on a busy machine is back
+// by then.
 var patient = []string{"--retries", "14", "--retry-delay", "20ms"}
 
 // separately starts a manager, a referee and three players.

@@ -59,7 +59,7 @@ type Exchange struct {
 	Latency   time.Duration // from the request to its end
 	Failure   string        // why no usable answer came, as the agent saw it
 	RawAnswer []byte
-	Answer    protocol.Message // nil if there is none that can be decoded
+	Answer    protocol.Message // nil if it cannot be decoded
 	Refused   error            // why the answer is a refusal, or not valid
 	// Strict reports that a strict reader takes the answer. It is known of choices only.
 	Strict bool

@@ -58,6 +58,11 @@ const (
 	leastGrace   = 100 * time.Millisecond
 )
 
+// mostLap is what a look charges at most, or a tick if that is longer. Go takes the processor from a
+// busy call after this time. If the watchdog comes later, the machine is busy, and a call that it
+// finds running may have just begun.
+const mostLap = 10 * time.Millisecond
+
 // Halved returns the time limit of a call after a number of calls that exceeded theirs.
 func Halved(limit time.Duration, exceeded int) time.Duration {
 	return max(limit>>min(exceeded, mostHalvings), min(limit, leastTime))
@@ -153,7 +158,7 @@ func (w *Watchdog) watch(stop, done chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		passed := clock.lap()
+		passed := min(clock.lap(), max(mostLap, w.tick))
 		w.mu.Lock()
 		guards = slices.AppendSeq(guards[:0], maps.Keys(w.guards))
 		w.mu.Unlock()
@@ -227,8 +232,8 @@ func (g *Guard) Release() {
 }
 
 // Spent returns the processor time of all calls so far. The watchdog samples it: it
-// charges a call that it finds running with the time since it looked last. So it is
-// about right over many ticks, and 0 for most short calls.
+// charges a call that it finds running with the time since it looked last, or a part of it if that
+// is long. So it is about right over many ticks, and 0 for most short calls.
 func (g *Guard) Spent() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -51,7 +51,8 @@ type Config struct {
 	Retries int
 	// EachLeague starts the process of an agent again for each league.
 	EachLeague bool
-	// Start is the time for a process to listen and to register: DefaultStart.
+	// Start is the time for a process to listen and to register: DefaultStart, or Deadline if
+	// that is longer.
 	Start time.Duration
 	// Cassette is a folder for recordings with the answers of each agent, which is not
 	// asked for those that are there; empty for none. Offline asks no agent at all.
@@ -83,7 +84,8 @@ var _ strategies.Batcher = (*Factory)(nil)
 
 // Open returns the factory of an agent. It starts nothing. The caller closes the factory.
 func Open(s Spec, c Config) (*Factory, error) {
-	c.Deadline, c.Start = cmp.Or(c.Deadline, DefaultDeadline), cmp.Or(c.Start, DefaultStart)
+	c.Deadline = cmp.Or(c.Deadline, DefaultDeadline)
+	c.Start = cmp.Or(c.Start, max(DefaultStart, c.Deadline))
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}

@@ -157,7 +157,9 @@ func (c *child) HostToPlugin(network, addr string) (string, string, error) { ret
 // behind, and the next removes them.
 const folderPrefix = "strategylab-"
 
-// sweep removes the folders of hosts that have ended.
+// sweep removes the folders of hosts that have ended; once is enough for a host.
+var sweepOnce = sync.OnceFunc(sweep)
+
 func sweep() {
 	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*-*")) // the pattern is sound
 	for _, folder := range folders {

@@ -149,7 +149,6 @@ func Open(ctx context.Context, config Config) ([]strategies.Factory, error) {
 	if err != nil {
 		return nil, err
 	}
-	sweep()
 	k := &supervisor{config: config, turn: make(chan struct{}, 1)}
 	if config.Strategies == nil {
 		p, err := start(ctx, &k.config)

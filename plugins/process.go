@@ -89,6 +89,7 @@ func newProcess(config *Config, own bool) *process {
 // launch starts the program, connects to it, and has open, unless it is nil, use the
 // connection. ctx bounds only the start. After an error the process has ended.
 func (p *process) launch(ctx context.Context, open func(context.Context) error) error {
+	sweepOnce()
 	var err error
 	if p.folder, err = os.MkdirTemp("", folderPrefix+subprocess.Identify(os.Getpid())+"-*"); err != nil {
 		return fmt.Errorf("start plugin %s: %w", p.config.Name, err)

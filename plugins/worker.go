@@ -44,7 +44,6 @@ func startWorker(ctx context.Context, c Config) (*Worker, error) {
 	}
 	c.NoTLS = privateSockets
 	c.Env = append([]string{"TMPDIR=" + os.TempDir()}, c.Env...) // of plugins that it starts
-	sweep()
 	w := &Worker{process: newProcess(&c, true)}
 	return w, w.process.launch(ctx, nil)
 }
@@ -116,29 +115,26 @@ func (w *Worker) call(ctx context.Context, do func(context.Context) error) error
 	return cmp.Or(context.Cause(ctx), w.process.failure())
 }
 
-// limitTime ends the process when it has used more processor time than limit from now
+// limitTime ends the process when it has used more processor time than limit from the first look
 // on, until end is called.
 func (p *process) limitTime(limit time.Duration) (end func()) {
-	const lookEvery = 20 * time.Millisecond
-	began := time.Now()
-	before, known := subprocess.CPU(p.child.pid())
-	over := func() bool {
-		passed := time.Since(began)
-		if used, ok := subprocess.CPU(p.child.pid()); known && ok {
-			return used-before > limit || passed > 10*limit
-		}
-		return passed > limit
-	}
+	const lookEvery = 20 * time.Millisecond // most scripts take less
 	done := make(chan struct{})
 	var watching sync.WaitGroup
 	watching.Go(func() {
-		tick := time.NewTicker(lookEvery)
+		began, tick := time.Now(), time.NewTicker(lookEvery)
 		defer tick.Stop()
-		for !over() {
+		for first, used := time.Duration(0), time.Duration(0); used <= limit; {
 			select {
 			case <-done:
 				return
 			case <-tick.C:
+			}
+			now, known := subprocess.CPU(p.child.pid())
+			first = cmp.Or(first, now)
+			used = now - first
+			if passed := time.Since(began); !known || passed > 10*limit {
+				used = passed
 			}
 		}
 		p.fail(fmt.Errorf("%w: loading took more than %v of processor time", strategies.ErrTimeout, limit))

@@ -30,6 +30,7 @@ func (c chores) Do(ctx context.Context, task string, input []byte, reply func([]
 	case "exit":
 		os.Exit(3)
 	case "wait":
+		_ = reply(input) // nobody waits where it fails
 		<-ctx.Done()
 	}
 	return fmt.Errorf("cannot %s", task)
@@ -80,8 +81,11 @@ func TestWorkerStopped(t *testing.T) {
 	t.Parallel()
 	w := startWorker(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(time.Millisecond, cancel)
-	if err := w.Do(ctx, "wait", nil, nil); !errors.Is(err, context.Canceled) || !w.Dead() {
+	begun := func([]byte) error {
+		cancel()
+		return nil
+	}
+	if err := w.Do(ctx, "wait", []byte("begun"), begun); !errors.Is(err, context.Canceled) || !w.Dead() {
 		t.Errorf("error %v; dead %v", err, w.Dead())
 	}
 	w = startWorker(t, nil)

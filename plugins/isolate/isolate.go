@@ -115,10 +115,9 @@ func Serve(c ServerConfig) error {
 	if err := p.limit.Reset(c.Memory); err != nil {
 		return fmt.Errorf("limit the worker's memory: %w", err)
 	}
-	// One processor is enough: there is a worker for each. Script machines live shortly, so
-	// the heap may grow to many times what is live before it is collected.
+	// One processor is enough: there is a worker for each. New memory costs more than collecting.
 	p.processors = runtime.GOMAXPROCS(1)
-	debug.SetGCPercent(1600)
+	debug.SetGCPercent(400)
 	if c.Memory > 0 {
 		debug.SetMemoryLimit(int64(c.Memory / 2))
 	}
@@ -175,7 +174,10 @@ func (p *Process) Extend(memory uint64) error {
 		return fmt.Errorf("limit the worker's memory: %w", err)
 	}
 	debug.SetMemoryLimit(int64(p.config.Memory/2 + memory))
-	p.extended.Do(func() { subprocess.LargePages(p.config.Large) })
+	p.extended.Do(func() { // leagues are played: script machines live shortly, and the heap may grow
+		debug.SetGCPercent(1600)
+		subprocess.LargePages(p.config.Large)
+	})
 	return nil
 }
 

@@ -73,9 +73,8 @@ func init() { lua.MaxArrayIndex = 1 << 20 }
 // The factory is safe for concurrent use. Its seats share nothing that a script can change.
 func Compile(name, path string, source []byte, limits budget.Limits) (strategies.Factory, error) {
 	f := &factory{
-		Host:    script.NewHost(script.Describe(strategies.Lua, name, path, source, script.Comment(source)), limits),
-		sandbox: newSandbox(),
-		text:    script.NewText(source, "--", luaHabits),
+		Host: script.NewHost(script.Describe(strategies.Lua, name, path, source, script.Comment(source)), limits),
+		text: script.NewText(source, "--", luaHabits),
 	}
 	var err error
 	if f.params, err = f.Params(params.Head(source)); err != nil {
@@ -96,11 +95,10 @@ func Compile(name, path string, source []byte, limits budget.Limits) (strategies
 // factory makes the seats of one script. Its fields are constant.
 type factory struct {
 	*script.Host
-	text    *script.Text
-	main    *lua.FunctionProto
-	differ  []script.Slip // where later versions of Lua do something else
-	sandbox sandbox
-	params  []params.Param
+	text   *script.Text
+	main   *lua.FunctionProto
+	differ []script.Slip // where later versions of Lua do something else
+	params []params.Param
 }
 
 // New makes a seat: it runs the top level, and start if there is one.
@@ -171,7 +169,7 @@ func (f *factory) newMachine(s *strategies.Setup) *machine {
 		RegistrySize:  registers, RegistryMaxSize: maxRegisters, RegistryGrowStep: registers,
 		SkipOpenLibs: true,
 	})
-	f.sandbox.furnish(m.state)
+	theSandbox().furnish(m.state)
 	f.setParams(m.state)
 	m.state.SetContext(m)
 	return m

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -21,15 +22,16 @@ type binding struct {
 	value lua.LValue
 }
 
-// sandbox is everything that scripts can reach. It is built once per factory.
-// Functions are shared by all machines; each gets new tables, always
-// in the same order, because a script can see the order with pairs. (The stock
-// way to open a library goes through a Go map: its order differs every time.)
+// sandbox is everything that scripts can reach. All machines of all scripts share the functions,
+// which none can change; each gets new tables, always in the same order, because a script can see
+// the order with pairs. (The stock way to open a library goes through a Go map: its order differs
+// every time.)
 type sandbox struct {
 	base, table, string, math []binding
 }
 
-func newSandbox() sandbox {
+// theSandbox is built for the first script.
+var theSandbox = sync.OnceValue(func() *sandbox {
 	stock := lua.NewState(lua.Options{SkipOpenLibs: true})
 	defer stock.Close()
 	lib := func(name string, open lua.LGFunction) *lua.LTable {
@@ -42,7 +44,7 @@ func newSandbox() sandbox {
 		return stock.G.Global.RawGetString(name).(*lua.LTable)
 	}
 	text := lib(lua.StringLibName, lua.OpenString)
-	return sandbox{
+	return &sandbox{
 		base: append([]binding{{"_VERSION", lua.LString(lua.LuaVersion)}}, bind(lib(lua.BaseLibName, lua.OpenBase), []builtin{
 			{"assert", nil}, {"error", nil}, {"getmetatable", nil}, {"ipairs", nil}, {"next", nil},
 			{"pairs", nil}, {"pcall", basePCall}, {"print", basePrint}, {"rawequal", nil}, {"rawget", nil},
@@ -67,7 +69,7 @@ func newSandbox() sandbox {
 			{"tointeger", mathToInteger}, {"type", mathType},
 		})...),
 	}
-}
+})
 
 // builtin is our function; nil means the stock one, which reaches nothing outside and
 // depends on nothing but its arguments.

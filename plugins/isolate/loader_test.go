@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,15 +14,16 @@ import (
 	"github.com/strategylab/strategylab/plugins"
 	"github.com/strategylab/strategylab/plugins/isolate"
 	"github.com/strategylab/strategylab/strategies"
+	"github.com/strategylab/strategylab/strategies/luascript"
 	"github.com/strategylab/strategylab/strategies/wasmscript/wasmtest"
 )
 
 const loaderMemory = 128 << 20
 
-func newLoader(t *testing.T, limit time.Duration) *isolate.Loader {
-	t.Helper()
+func newLoader(tb testing.TB, limit time.Duration) *isolate.Loader {
+	tb.Helper()
 	l := isolate.NewLoader(plugins.Config{Command: []string{os.Args[0], "loader"}, Memory: loaderMemory, StartTimeout: 5 * time.Minute}, limit)
-	t.Cleanup(l.Close)
+	tb.Cleanup(l.Close)
 	return l
 }
 
@@ -148,4 +150,33 @@ func TestLoaderStops(t *testing.T) {
 	if _, err := l.Describe(t.Context(), file("z.lua", honest), nil); err == nil {
 		t.Error("a closed loader loads")
 	}
+}
+
+// BenchmarkLoader describes a thousand scripts in the loader's process, and loads them in this one.
+func BenchmarkLoader(b *testing.B) {
+	const scripts = 1000
+	var seconds [2]float64
+	for b.Loop() {
+		l := newLoader(b, 0)
+		for n := range scripts {
+			s := file("x.lua", fmt.Sprintf("%s -- %d", honest, n)) // none is known
+			before := b.Elapsed()
+			if _, err := l.Describe(b.Context(), s, nil); err != nil {
+				b.Fatal(err)
+			}
+			middle := b.Elapsed()
+			f, err := luascript.Compile(s.Name, s.Path, s.Source, s.Limits)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := f.Close(); err != nil {
+				b.Fatal(err)
+			}
+			seconds[0] += (middle - before).Seconds()
+			seconds[1] += (b.Elapsed() - middle).Seconds()
+		}
+	}
+	b.ReportMetric(seconds[0]/float64(b.N)/scripts*1e6, "us/described")
+	b.ReportMetric(seconds[1]/float64(b.N)/scripts*1e6, "us/compiled")
+	b.ReportMetric(seconds[0]/seconds[1], "times-as-long")
 }

@@ -58,10 +58,9 @@ const (
 	leastGrace   = 100 * time.Millisecond
 )
 
-// mostLap is what a look charges at most, or a tick if that is longer. Go takes the processor from a
-// busy call after this time. If the watchdog comes later, the machine is busy, and a call that it
-// finds running may have just begun.
-const mostLap = 10 * time.Millisecond
+// preemption is how long Go leaves the processor to a busy call, and a look may come late for that.
+// If it comes later, the machine is busy, and a call that it finds running may have just begun.
+const preemption = 10 * time.Millisecond
 
 // Halved returns the time limit of a call after a number of calls that exceeded theirs.
 func Halved(limit time.Duration, exceeded int) time.Duration {
@@ -158,7 +157,7 @@ func (w *Watchdog) watch(stop, done chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		passed := min(clock.lap(), max(mostLap, w.tick))
+		passed := min(clock.lap(), w.tick+preemption)
 		w.mu.Lock()
 		guards = slices.AppendSeq(guards[:0], maps.Keys(w.guards))
 		w.mu.Unlock()

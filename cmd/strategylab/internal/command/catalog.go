@@ -110,7 +110,7 @@ type NamedAgents struct {
 type Agents struct {
 	NamedAgents
 	Restart  string        `flag:"restart never|league" want:"one" usage:"when to restart the process of an agent"`
-	Deadline time.Duration `flag:"deadline" default:"2s" want:"positive" usage:"time for an agent's answer, and for its start if longer than 15s"`
+	Deadline time.Duration `flag:"deadline" default:"2s" want:"positive" usage:"time for an agent's answer (and to start, if more than 15s)"`
 	Retries  int           `flag:"retries" want:"0.." usage:"retries per message to an agent"`
 	Cassette string        `flag:"cassette DIR" usage:"keep agents' answers there, and use those that are"`
 	Offline  bool          `flag:"offline" usage:"ask no agent; use the answers of --cassette only"`

@@ -59,7 +59,7 @@ const (
 )
 
 // preemption is how long Go leaves the processor to a busy call, and a look may come late for that.
-// If it comes later, the machine is busy, and a call that it finds running may have just begun.
+// If it comes later, a call that it finds running for the first time may have just begun.
 const preemption = 10 * time.Millisecond
 
 // Halved returns the time limit of a call after a number of calls that exceeded theirs.
@@ -157,10 +157,10 @@ func (w *Watchdog) watch(stop, done chan struct{}) {
 			return
 		case <-tick.C:
 		}
-		passed := min(clock.lap(), w.tick+preemption)
 		w.mu.Lock()
 		guards = slices.AppendSeq(guards[:0], maps.Keys(w.guards))
 		w.mu.Unlock()
+		passed := clock.lap()
 		allowed := w.ticks(Halved(w.limit, w.over))
 		for _, g := range guards {
 			w.look(g, allowed, passed)
@@ -231,8 +231,8 @@ func (g *Guard) Release() {
 }
 
 // Spent returns the processor time of all calls so far. The watchdog samples it: it
-// charges a call that it finds running with the time since it looked last, or a part of it if that
-// is long. So it is about right over many ticks, and 0 for most short calls.
+// charges a call that it finds running with the time since it looked last, at most about a tick if
+// it did not run then. So it is about right over many ticks, and 0 for most short calls.
 func (g *Guard) Spent() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -245,6 +245,9 @@ func (g *Guard) check(allowed, grace int, passed time.Duration) (stuck, overran 
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.running {
+		if g.ticks == 0 {
+			passed = min(passed, g.dog.tick+preemption)
+		}
 		g.spent += passed
 		g.dog.busy.Add(int64(passed))
 	}

@@ -5,34 +5,29 @@ import (
 	"time"
 )
 
-// A call that the watchdog finds running after it was held up pays for little: it may have just begun.
-func TestLateLooksChargeLittle(t *testing.T) {
+// A call that a late look finds running for the first time may have just begun, and pays for little. One
+// that ran at the look before pays for all.
+func TestLateLooks(t *testing.T) {
 	t.Parallel()
+	const late = time.Second
 	w := NewWatchdog(Limits{Time: time.Hour})
-	defer w.Close()
-	g := w.Guard(func() {}, 0)
-	defer g.Release()
-	looks := func() int {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		return g.ticks
+	g := &Guard{dog: w}
+	charged := func() time.Duration {
+		before := g.Spent()
+		g.check(w.ticks(time.Hour), w.grace, late)
+		return g.Spent() - before
 	}
-	g.Enter(t.Context())
-	for looks() == 0 { // its clock has begun then
-		time.Sleep(time.Millisecond)
+	if d := charged(); d != 0 {
+		t.Errorf("without a call, %v are charged", d)
 	}
-	w.mu.Lock()
-	for work, until := 0, ProcessorTime()+500*time.Millisecond; ProcessorTime() < until; work++ {
+	for range 2 {
+		g.Enter(t.Context())
+		first, next := charged(), charged()
+		if err := g.Leave(); err != nil || first != w.tick+preemption || next != late {
+			t.Errorf("looks after %v charge %v and %v, error %v", late, first, next, err)
+		}
 	}
-	w.mu.Unlock()
-	for n := looks(); looks() < n+3; {
-		time.Sleep(time.Millisecond)
-	}
-	n := looks()
-	if err := g.Leave(); err != nil {
-		t.Fatal(err)
-	}
-	if most := time.Duration(n+1) * (w.tick + preemption); g.Spent() > most {
-		t.Errorf("%d looks charged %v, want at most %v", n, g.Spent(), most)
+	if w.Busy() != g.Spent() {
+		t.Errorf("all calls together took %v, those of the seat %v", w.Busy(), g.Spent())
 	}
 }

@@ -59,7 +59,8 @@ const (
 )
 
 // preemption is how long Go leaves the processor to a busy call, and a look may come late for that.
-// If it comes later, a call that it finds running for the first time may have just begun.
+// If it comes later, a call that did not run at the look before may have just begun, on a busy machine,
+// or may have kept the only processor. Once the seat has the benefit of the doubt.
 const preemption = 10 * time.Millisecond
 
 // Halved returns the time limit of a call after a number of calls that exceeded theirs.
@@ -191,6 +192,7 @@ type Guard struct {
 
 	mu      sync.Mutex
 	spent   time.Duration // by all calls
+	doubted bool          // a late look has charged a part only
 	ctx     context.Context
 	running bool
 	ticks   int   // at which the watchdog found this call running
@@ -231,8 +233,8 @@ func (g *Guard) Release() {
 }
 
 // Spent returns the processor time of all calls so far. The watchdog samples it: it
-// charges a call that it finds running with the time since it looked last, at most about a tick if
-// it did not run then. So it is about right over many ticks, and 0 for most short calls.
+// charges a call that it finds running with the time since it looked last. So it is
+// about right over many ticks, and 0 for most short calls.
 func (g *Guard) Spent() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -245,8 +247,8 @@ func (g *Guard) check(allowed, grace int, passed time.Duration) (stuck, overran 
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.running {
-		if g.ticks == 0 {
-			passed = min(passed, g.dog.tick+preemption)
+		if most := g.dog.tick + preemption; passed > most && g.ticks == 0 && !g.doubted {
+			g.doubted, passed = true, most
 		}
 		g.spent += passed
 		g.dog.busy.Add(int64(passed))

@@ -41,6 +41,9 @@ var versions = [...]shares{
 	2: {time: 1. / 50, matchTime: [2]float64{1, 500}, instructions: 1. / 10, matchInstructions: [2]float64{1, 100}, slack: 1, least: 1.25},
 }
 
+// NewestTotals is the version for what did not begin with another.
+const NewestTotals = len(versions) - 1
+
 // ErrTotal is why a call was interrupted that exceeded no limit of its own.
 var ErrTotal = errors.New("the limit of a league was exceeded")
 

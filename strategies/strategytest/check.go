@@ -325,6 +325,7 @@ type watching struct {
 
 // New implements strategies.Factory.
 func (w *watching) New(ctx context.Context, s strategies.Setup) (strategies.Strategy, error) {
+	s.Totals = budget.NewestTotals // who waits for the findings has set no time
 	return w.NewWatched(ctx, s, func(slip script.Slip) {
 		if !w.known[slip] {
 			w.known[slip] = true

@@ -124,3 +124,15 @@ func TestLoadHints(t *testing.T) {
 		}
 	}
 }
+
+// Watching a script takes no longer than a league may, although each of its calls is within its limits.
+func TestSlipsAreBounded(t *testing.T) {
+	t.Parallel()
+	f, err := load("busy.lua", "function choose() for i = 1, 1e6 do end return 1 end")
+	must(t, err)
+	defer f.Close()
+	found := strategytest.Slips(t.Context(), f, strategytest.Config{Seed: 1}, true)
+	if len(found) == 0 || !strings.Contains(found[0].String(), "in one league") {
+		t.Errorf("found %v", found)
+	}
+}

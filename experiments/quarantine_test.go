@@ -15,7 +15,16 @@ import (
 	"github.com/strategylab/strategylab/experiments"
 	"github.com/strategylab/strategylab/host/game"
 	"github.com/strategylab/strategylab/host/results"
+	"github.com/strategylab/strategylab/strategies/budget"
 )
+
+// What is no run has the bounds of a new run.
+func TestNewRunsHaveTheNewestTotals(t *testing.T) {
+	t.Parallel()
+	if got := (results.Plan{Schema: results.PlanSchema}).Totals(); got != budget.NewestTotals {
+		t.Errorf("new runs have version %d of the totals, the newest is %d", got, budget.NewestTotals)
+	}
+}
 
 // loops overruns in every league from one on.
 func loops(field, from int) func(int, int) game.Fault {

@@ -29,6 +29,7 @@ type Prefix struct {
 	lost            []int    // by field index: leagues without a match of its own choice since the last checkpoint
 	lostMatches     []int    // by field index: technical losses in the league that is being added
 	costs           []cost   // by field index: of the leagues since the last checkpoint
+	fresh           []timed  // by field index: what was measured since then, and no record has yet
 	quarantined     []bool   // by field index; replaced, never modified
 	why             []string // by field index: what a player was quarantined for
 	quarantineOrder []int    // field indices in order of quarantine
@@ -63,7 +64,7 @@ func NewPrefix(plan results.Plan) (*Prefix, error) {
 	p := &Prefix{
 		schedule: sched.Matches(), players: n, first: first, late: plan.Schema == results.PlanSchema1, bounded: plan.Totals() > 0, hasher: results.NewHasherAt(first), reproducible: plan.Reproducible(),
 		plugin: plugin, agent: agent, overran: make([]tally, n), stalled: make([]tally, n), lost: make([]int, n), lostMatches: make([]int, n), costs: make([]cost, n),
-		quarantined: make([]bool, n), why: make([]string, n), noted: make([]uint64, n),
+		fresh: make([]timed, n), quarantined: make([]bool, n), why: make([]string, n), noted: make([]uint64, n),
 	}
 	if plan.Shard != nil {
 		for _, field := range plan.Shard.Quarantined {
@@ -238,6 +239,37 @@ func (p *Prefix) decide(leagues int) {
 	clear(p.costs)
 }
 
+// decideByTime takes out of a fresh league what was measured: it is never the same twice, so no record
+// has it unless it decides. If so, the last league before the checkpoint has the sum. A single
+// league decides nothing: it may be that the machine was busy.
+func (p *Prefix) decideByTime(l *results.League) {
+	for _, x := range l.Costs {
+		if !x.Exact {
+			p.fresh[x.Field].leagues++
+			p.fresh[x.Field].share += x.Share
+		}
+	}
+	l.Costs = slices.DeleteFunc(l.Costs, func(x results.Cost) bool { return !x.Exact })
+	previous, next := p.checkpoints(l.Index)
+	if l.Index+1 != next {
+		return
+	}
+	counted := make([]int64, p.players)
+	for _, x := range l.Costs {
+		counted[x.Field] = x.Share
+	}
+	for field, x := range p.fresh {
+		c := p.costs[field]
+		c.exact += counted[field]
+		without := c.average(next - previous)
+		c.measured += x.share
+		if x.leagues >= leastStalled && without <= results.FullShare && c.average(next-previous) > results.FullShare {
+			l.AddCost(results.Cost{Field: field, Share: counted[field] + x.share})
+		}
+	}
+	clear(p.fresh)
+}
+
 // annotate keeps in the next league only the first note of each player and fault
 // in the whole run, in canonical order, and adds notes on new quarantines.
 func (p *Prefix) annotate(l *results.League) {
@@ -279,6 +311,12 @@ func (c *cost) add(x results.Cost) {
 	} else {
 		c.measured += x.Share
 	}
+}
+
+// timed is what was measured in some leagues.
+type timed struct {
+	leagues int
+	share   int64
 }
 
 // average returns the average share of some leagues.

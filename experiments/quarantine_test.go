@@ -330,11 +330,10 @@ func TestCostlyPlayersAreQuarantined(t *testing.T) {
 		reproducible bool
 	}{
 		"a little too much":            {costs(1010, true, 0, 1), 4, true},
-		"measured":                     {costs(1010, false, 0, 1), 4, false},
 		"all that is allowed":          {costs(1000, true, 0, 1), -1, true},
 		"in every second league":       {costs(1900, true, 0, 2), -1, true},
 		"much in every second league":  {costs(2100, true, 0, 2), 4, true},
-		"much in one league":           {costs(3900, false, 20, 1000), -1, true},
+		"much in one league":           {costs(3900, true, 20, 1000), -1, true},
 		"from league 33 on":            {costs(1500, true, 33, 1), 64, true},
 		"too late for the checkpoints": {costs(1500, true, 90, 1), 192, true},
 	} {
@@ -346,6 +345,62 @@ func TestCostlyPlayersAreQuarantined(t *testing.T) {
 				t.Errorf("reproducible: %t", outcome.Reproducible)
 			}
 		})
+	}
+}
+
+// What was measured is recorded where it decides only, as the sum since the last checkpoint: else
+// two machines would write different records of the same leagues.
+func TestMeasuredCostsAreRecordedWhereTheyDecide(t *testing.T) {
+	t.Parallel()
+	times := func(share int64, leagues ...int) func(int, int) (int64, bool) {
+		return func(league, field int) (int64, bool) {
+			switch {
+			case field == 1 && slices.Contains(leagues, league):
+				return share, false
+			case field == 2 && league%4 == 3:
+				return 3500, true // within its average
+			}
+			return 0, true
+		}
+	}
+	plan := planOf(4, 1, 200)
+	want, _ := run(t, &stub{plan: plan, share: times(0)}, experiments.Config{})
+	for name, share := range map[string]func(int, int) (int64, bool){
+		"one league took very long":      times(900_000, 5),
+		"one in each stretch":            times(900_000, 0, 4, 8, 16, 32, 64, 128, 192),
+		"some took a little more":        times(1010, 0, 1, 2, 17, 18, 40, 41, 42, 70, 71),
+		"several, not for long together": times(5000, 10, 20, 21, 22, 60, 61, 130, 131, 132),
+	} {
+		got, outcome := run(t, &stub{plan: plan, share: share}, experiments.Config{})
+		if len(outcome.Quarantined) > 0 || !outcome.Reproducible {
+			t.Errorf("%s: %v are quarantined, reproducible: %t", name, outcome.Quarantined, outcome.Reproducible)
+		}
+		wantLeagues(t, want, got)
+	}
+	for name, tc := range map[string]struct {
+		share func(int, int) (int64, bool)
+		last  int // before the checkpoint
+		sum   int64
+	}{
+		"each of four leagues":      {times(1010, 0, 1, 2, 3), 3, 4040},
+		"two that took very long":   {times(50_000, 70, 100), 127, 100_000},
+		"with what was counted too": {func(league, field int) (int64, bool) { return 1300 * int64(field%2), league%3 == 0 || field != 1 }, 3, 1300 + 2600},
+	} {
+		got, outcome := run(t, &stub{plan: plan, share: tc.share}, experiments.Config{Workers: 3})
+		if !slices.Contains(outcome.Quarantined, 1) || outcome.Reproducible {
+			t.Errorf("%s: %v are quarantined, reproducible: %t", name, outcome.Quarantined, outcome.Reproducible)
+		}
+		for i, l := range got.leagues {
+			for _, c := range l.Costs {
+				if c.Field == 1 && !c.Exact && (i != tc.last || c.Share != tc.sum) {
+					t.Errorf("%s: league %d has %+v, want %d in league %d only", name, i, c, tc.sum, tc.last)
+				}
+			}
+		}
+		if from := quarantinedFrom(t, plan, got.leagues, 1); from != tc.last+1 {
+			t.Errorf("%s: quarantined from league %d on, want %d", name, from, tc.last+1)
+		}
+		wantResumed(t, &stub{plan: plan, share: tc.share}, got, outcome, tc.last+1)
 	}
 }
 

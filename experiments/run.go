@@ -19,7 +19,9 @@
 // called again. Since results.PlanSchema it also quarantines those that cost more than a
 // league may cost, on the average of the leagues since the last decision
 // (results.Cost). The rule depends on records only, so a resumed run makes the same
-// decisions. A run of results.PlanSchema1 decides after every 64 leagues only.
+// decisions. The exception is time: it is recorded where it decides, so a run that was
+// interrupted since the last decision forgets what it had measured. A run of
+// results.PlanSchema1 decides after every 64 leagues only.
 //
 // A driver may quarantine a player, too, that it cannot play with: by a note of
 // game.FaultQuarantined in the first league in which it lets that player lose every

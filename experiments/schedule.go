@@ -139,6 +139,7 @@ func (r *run) recordOne(c *chunk) error {
 	if err := r.prefix.check(l); err != nil {
 		return fmt.Errorf("record: %w", err)
 	}
+	r.prefix.decideByTime(l)
 	r.prefix.annotate(l)
 	if err := r.sink.Append(l); err != nil {
 		return fmt.Errorf("record league %d: %w", l.Index, err)

@@ -164,8 +164,9 @@ type Note struct {
 	Text  string     // "scripts/x.lua:12: choose: attempt to index nil"
 }
 
-// Cost is what a player has cost in a league, if that is more than a league may cost; see
-// package experiments. Plans before PlanSchema3 have none.
+// Cost is what a player has cost in a league, if that is more than a league may cost; in a record,
+// what was measured is there as a sum, and only where it decides: see package experiments. Plans
+// before PlanSchema3 have none.
 type Cost struct {
 	Field int   // field index
 	Share int64 // of what a league may cost, in FullShare parts; more than that

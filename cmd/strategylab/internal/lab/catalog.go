@@ -118,7 +118,7 @@ func (l Lab) Names(ctx context.Context, s Supply) []string {
 func (l Lab) addProcesses(ctx context.Context, s Supply, o *catalog.Config) error {
 	o.Builtins, o.Formats = builtin.All(), l.bounded(l.Formats(), s.Log)
 	if l.Exe != "" {
-		own, err := l.ownPlugin(ctx, s.Log)
+		own, err := l.ownPlugin(ctx, s)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func loadFormat(formats []catalog.Format, kind strategies.Kind, load func(catalo
 
 // ownPlugin returns the strategies that this program serves as a plugin. The
 // process starts when one first plays.
-func (l Lab) ownPlugin(ctx context.Context, log *slog.Logger) ([]strategies.Factory, error) {
+func (l Lab) ownPlugin(ctx context.Context, s Supply) ([]strategies.Factory, error) {
 	var infos []strategies.Info
 	for _, name := range builtinPlugins {
 		f, ok := builtin.Find(name)
@@ -213,7 +213,7 @@ func (l Lab) ownPlugin(ctx context.Context, log *slog.Logger) ([]strategies.Fact
 		infos = append(infos, info)
 	}
 	return plugins.Open(ctx, plugins.Config{
-		Command: []string{l.Exe, argPlugin}, Name: "strategylab", Strategies: infos, Log: log,
+		Command: []string{l.Exe, argPlugin}, Name: "strategylab", Strategies: infos, CallTime: s.Limits.Time, Log: s.Log,
 		// It is this program, over a socket that nobody else can reach: certificates would
 		// only delay its start.
 		NoTLS: true, NoChildren: true,

@@ -246,7 +246,7 @@ func (o *jobOpener) plugin(ctx context.Context, e results.Entrant) (strategies.F
 }
 
 func (o *jobOpener) program(ctx context.Context, e results.Entrant, values string) ([]strategies.Factory, error) {
-	own, err := o.lab.ownPlugin(ctx, o.supply.Log)
+	own, err := o.lab.ownPlugin(ctx, o.supply)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -181,5 +182,28 @@ func TestSeedFitsJSON(t *testing.T) {
 	l := Lab{Entropy: func() (uint64, error) { return 1<<64 - 1, nil }}
 	if s, err := l.Seed(); err != nil || s != 1<<53-1 {
 		t.Errorf("seed %d, %v; want %d", s, err, uint64(1<<53-1))
+	}
+}
+
+// The program that this one serves as a plugin has the time limit of the command, too.
+func TestOwnPluginHasTheTimeLimit(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("the program is a shell script")
+	}
+	l := here(t)
+	l.Exe = l.Path("program")
+	told := l.Path("told")
+	if err := os.WriteFile(l.Exe, []byte("#!/bin/sh\necho $STRATEGYLAB_CALL_US >'"+told+"'\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	all, err := l.ownPlugin(t.Context(), Supply{Limits: budget.Limits{Time: 90 * time.Second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer all[0].Close()
+	_, err = all[0].(strategies.Batcher).NewBatch(t.Context())
+	if got, _ := os.ReadFile(told); strings.TrimSpace(string(got)) != "90000000" {
+		t.Errorf("the plugin was told a limit of %q microseconds (%v)", got, err)
 	}
 }

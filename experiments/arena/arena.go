@@ -36,7 +36,7 @@ const DefaultBlock = 64
 func Lockstep(scripts, isolated bool) int {
 	switch {
 	case scripts:
-		return 16
+		return 12
 	case isolated:
 		return 32
 	}

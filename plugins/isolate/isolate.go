@@ -173,7 +173,7 @@ func (p *Process) Extend(memory uint64) error {
 	if err := p.limit.Set(p.config.Memory + 2*memory); err != nil {
 		return fmt.Errorf("limit the worker's memory: %w", err)
 	}
-	debug.SetMemoryLimit(int64(p.config.Memory/2 + memory))
+	debug.SetMemoryLimit(int64(p.config.Memory/8*5 + memory))
 	p.extended.Do(func() { // leagues are played: script machines live shortly, and the heap may grow
 		debug.SetGCPercent(1600)
 		subprocess.LargePages(p.config.Large)

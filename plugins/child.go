@@ -165,7 +165,7 @@ func sweep() {
 	for _, folder := range folders {
 		host, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(folder), folderPrefix), "-")
 		pid, _ := strconv.Atoi(strings.Split(host, ".")[0])
-		if info, err := os.Lstat(folder); err == nil && pid > 0 && info.IsDir() && !strings.HasPrefix(subprocess.Identify(pid), host) {
+		if info, err := os.Lstat(folder); err == nil && pid > 0 && info.IsDir() && subprocess.Identify(pid) != host {
 			_ = os.RemoveAll(folder)
 		}
 	}

@@ -165,7 +165,9 @@ func (s *LoopbackServer) deliver(ctx context.Context, peer string, out *Outgoing
 	answer := make(chan Reply, 1)
 	s.do(func() {
 		defer leave()
-		answer <- s.serve(ctx, req, nil)
+		if rep := s.serve(ctx, req, nil); ctx.Err() == nil { // else the caller has gone, or goes
+			answer <- rep
+		}
 	})
 	return s.await(ctx, answer)
 }

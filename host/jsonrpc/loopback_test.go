@@ -129,6 +129,26 @@ func TestLoopbackMemory(t *testing.T) {
 	}
 }
 
+// TestLoopbackCancelled: a handler's answer to a caller that has gone is nobody's, though the
+// caller was not waiting for it yet.
+func TestLoopbackCancelled(t *testing.T) {
+	t.Parallel()
+	network := new(jsonrpc.Loopback)
+	cancels := make(chan context.CancelFunc, 1)
+	srv := startLoopback(t, network, "P01", jsonrpc.Config{}, jsonrpc.HandlerFunc(func(context.Context, *jsonrpc.Request) jsonrpc.Response {
+		(<-cancels)()
+		return jsonrpc.Response{Result: []byte("1")}
+	}))
+	c := jsonrpc.NewClient(network.From("me"), jsonrpc.ClientConfig{})
+	for range 2000 { // enough to meet the one that does not wait yet
+		ctx, cancel := context.WithCancel(t.Context())
+		cancels <- cancel
+		if _, err := c.Call(ctx, srv.URL(), jsonrpc.Message{Method: "m"}); !errors.Is(err, context.Canceled) {
+			t.Fatalf("%v, want context.Canceled", err)
+		}
+	}
+}
+
 func TestLoopbackAnswerTooLarge(t *testing.T) {
 	t.Parallel()
 	network := new(jsonrpc.Loopback)

@@ -97,6 +97,9 @@ func TestStudioInChromium(t *testing.T) {
 		t.Errorf("the file is %q, %v", text, err)
 	}
 	b.Until(`document.querySelector(".turning") && ` + ready)
+	if b.Eval(`document.getElementById("error").hidden`) != false {
+		t.Error("a check that nobody asked for hides why the script was not saved")
+	}
 	b.Fits("studio-conflict")
 	reloads(b, save, mended)
 	if title := b.Eval(`document.title`); title != "strategylab: studio" {

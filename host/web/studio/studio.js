@@ -59,13 +59,17 @@ function fail(e) {
   failure.hidden = false;
 }
 
-// attempt does something and shows its error.
-async function attempt(what) {
-  failure.hidden = true;
+let failed = null; // what the error that is shown is of
+
+// attempt does something and shows its error. What nobody asked for leaves the errors of
+// others where they are.
+async function attempt(what, asked = true) {
+  if (asked || failed === what) failure.hidden = true;
   try {
     await what();
   } catch (e) {
     if (e.status === 401) return enter(e);
+    failed = what;
     fail(e);
   }
 }
@@ -185,7 +189,7 @@ function soon() {
   busy(true);
   message.textContent = ""; // it may be the verdict on the text before
   running.get("check")?.abort(); // its draft is no more
-  waiting = setTimeout(() => attempt(check), 700);
+  waiting = setTimeout(() => attempt(check, false), 700);
 }
 
 async function save() {

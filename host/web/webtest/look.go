@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 // Widths are those of the windows that a page must fit, in CSS pixels: from a telephone
@@ -16,10 +15,15 @@ var Widths = []int{360, 768, 1920, 3840}
 // schemes are the colours that a reader can prefer.
 var schemes = []string{"light", "dark"}
 
-// Window sets the size of the window in CSS pixels.
+// frames is a promise that the page has been painted anew. Before that it is told of a new
+// size of the window.
+const frames = `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`
+
+// Window sets the size of the window in CSS pixels, and waits until the page knows it.
 func (b *Browser) Window(width, height int) {
 	b.t.Helper()
 	b.Call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+	b.Eval(frames)
 }
 
 // Prefer sets what the reader prefers: a scheme, light or dark, and whether nothing is to
@@ -47,14 +51,7 @@ func (b *Browser) Fits(name string) {
 			}
 			b.Window(width, width*9/16+400)
 			b.Prefer(scheme, true)
-			over := any(-1.0)
-			for range 100 { // the page is told of its size with the next frame, which may take its time
-				if over = b.Eval(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); over == 0.0 {
-					break
-				}
-				time.Sleep(100 * time.Millisecond)
-			}
-			if over != 0.0 {
+			if over := b.Eval(`document.documentElement.scrollWidth - document.documentElement.clientWidth`); over != 0.0 {
 				b.t.Errorf("%s at %d pixels is wider by %v: %v", name, width, over, b.Eval(tooWide))
 			}
 			if moving := b.Eval(`document.getAnimations().length`); moving != 0.0 {
@@ -87,7 +84,7 @@ func (b *Browser) Illustrate(name string, width, height int) {
 	}
 	b.Window(width, height)
 	b.Prefer("light", true)
-	b.Eval(`document.fonts.ready.then(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0)))))`)
+	b.Eval(`document.fonts.ready.then(() => ` + frames + `)`)
 	small, err := indexed(b.View())
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, name+".png"), small, 0o644)
